@@ -1,0 +1,3 @@
+"""Warren judges Kafka consumer groups without thresholds."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,5 @@
+"""`python -m warren` is the `warren` command."""
+
+from warren.cli import main
+
+main()
