@@ -1,0 +1,1 @@
+"""A real broker, and groups in every state."""

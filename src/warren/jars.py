@@ -1,0 +1,160 @@
+"""The jars that no Python package brings: resolved once into the user's cache, with Ivy.
+
+`WARREN_JARS=DIR` replaces the network by a directory: jars lie in it directly, or in a
+folder for each bundle, which is what a copy of our own cache looks like.
+`WARREN_IVY_SETTINGS=FILE` sends Ivy to a company's mirror instead of Maven Central.
+"""
+
+import fcntl
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyspark
+
+from warren import ivy
+from warren.errors import JarsMissing
+
+
+@dataclass(frozen=True)
+class Bundle:
+    name: str
+    version: str
+    title: str  # for people
+    coordinates: tuple[str, ...]
+    needed: tuple[str, ...]  # beginnings of the file names without which it cannot work
+    inside_spark: bool = True  # then what Spark ships itself must stay out
+
+    @property
+    def folder(self) -> str:
+        return f"{self.name}-{self.version}"
+
+
+def _spark_kafka(version: str) -> Bundle:
+    return Bundle(
+        name="spark-kafka",
+        version=version,
+        title="Spark's Kafka connector",
+        coordinates=(f"org.apache.spark:spark-sql-kafka-0-10_2.13:{version}",),
+        needed=(
+            f"spark-sql-kafka-0-10_2.13-{version}",
+            f"spark-token-provider-kafka-0-10_2.13-{version}",
+            "kafka-clients-",
+            "commons-pool2-",
+        ),
+    )
+
+
+def _delta(version: str) -> Bundle:
+    return Bundle(
+        name="delta",
+        version=version,
+        title="Delta Lake",
+        coordinates=(f"io.delta:delta-spark_2.13:{version}",),
+        needed=(f"delta-spark_2.13-{version}", f"delta-storage-{version}"),
+    )
+
+
+def _broker(version: str) -> Bundle:
+    return Bundle(
+        name="kafka",
+        version=version,
+        title="the Kafka broker for demo and tests",
+        coordinates=(f"org.apache.kafka:kafka_2.13:{version}", "org.slf4j:slf4j-simple:1.7.36"),
+        needed=(
+            f"kafka_2.13-{version}",
+            *(f"kafka-{part}-{version}" for part in ("clients", "server", "metadata", "storage")),
+            "scala-library-",
+            "slf4j-simple-",
+        ),
+        inside_spark=False,
+    )
+
+
+SPARK_KAFKA = _spark_kafka(pyspark.__version__)
+DELTA = _delta(pyspark.__version__)
+BROKER = _broker("4.1.0")
+
+
+def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    base = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
+    return Path(base, "warren")
+
+
+def resolve(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path]:
+    """Every jar of the bundle, from the network only the first time."""
+    if environ.get("WARREN_JARS"):
+        return from_directory(bundle, Path(environ["WARREN_JARS"]))
+    target = cache_dir(environ) / "jars" / bundle.folder
+    if not target.is_dir():
+        _fetch_once(bundle, target, environ)
+    return sorted(target.glob("*.jar"))
+
+
+def for_spark(bundle: Bundle, given: str, environ: Mapping[str, str] = os.environ) -> list[Path]:
+    """The bundle's jars out of `spark.jars` when that is set: files, or directories of them."""
+    if not given:
+        return resolve(bundle, environ)
+    places = [Path(place.strip()).absolute() for place in given.split(",")]
+    jars = [j for p in places for j in (sorted(p.glob("*.jar")) if p.is_dir() else [p])]
+    pick(bundle, jars, "spark.jars")
+    return jars
+
+
+def from_directory(bundle: Bundle, directory: Path) -> list[Path]:
+    """The bundle's jars out of a directory that somebody else filled."""
+    own = directory / bundle.folder
+    jars = sorted((own if own.is_dir() else directory).glob("*.jar"))
+    return pick(bundle, jars, str(directory))
+
+
+def pick(bundle: Bundle, jars: list[Path], where: str) -> list[Path]:
+    """Keep the jars that the bundle is made of, and insist on the needed ones."""
+    missing = [name for name in bundle.needed if not any(j.name.startswith(name) for j in jars)]
+    if missing:
+        names = ", ".join(f"{name.rstrip('-')}*.jar" for name in missing)
+        raise JarsMissing(bundle.title, f"{where} lacks {names}")
+    if not bundle.inside_spark:
+        return jars
+    return [jar for jar in jars if jar.name.startswith(bundle.needed)]
+
+
+def _fetch_once(bundle: Bundle, target: Path, environ: Mapping[str, str]) -> None:
+    with _alone(target.parent, bundle):
+        if target.is_dir():  # another process was faster
+            return
+        print(f"warren: fetching the jars of {bundle.title} (once)", file=sys.stderr)  # noqa: T201  progress, before logging is set up
+        # A sibling, so that the rename is atomic: the folder is there whole or not at all.
+        scratch = Path(tempfile.mkdtemp(prefix=f".{bundle.folder}-", dir=target.parent))
+        try:
+            _retrieve(bundle, scratch, environ)
+            (scratch / "jars").rename(target)
+        finally:
+            shutil.rmtree(scratch)
+
+
+@contextmanager
+def _alone(directory: Path, bundle: Bundle) -> Iterator[None]:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = (directory / ".lock").open("w")
+    except OSError as error:
+        raise JarsMissing(bundle.title, f"cannot write to the cache: {error}") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _retrieve(bundle: Bundle, scratch: Path, environ: Mapping[str, str]) -> None:
+    cache = cache_dir(environ)
+    log = cache / f"ivy-{bundle.folder}.log"
+    excluded = ivy.shipped_with_spark() if bundle.inside_spark else set()
+    (scratch / "ivy.xml").write_text(ivy.module(bundle.coordinates, excluded))
+    problem = ivy.retrieve(scratch / "ivy.xml", scratch / "jars", cache / "ivy", log, environ)
+    if problem:
+        raise JarsMissing(bundle.title, f"{problem} (more in {log})")

@@ -1,0 +1,153 @@
+"""The SparkSession, and why each option is set.
+
+Spark's working directory is a scratch directory that goes with the session: Spark likes to leave
+folders where it stands. Paths handed to Spark are therefore absolute.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyspark
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from warren import jars
+from warren.errors import StartError
+from warren.java import java_home
+
+SCRATCH = "spark.warren.scratch"  # where this session keeps what must not outlive it
+STOP_SECONDS = 5
+
+ALWAYS = {
+    # The source's usual admin look-up drops internal topics: zero rows and no error. Only the
+    # older way of finding offsets reads __consumer_offsets.
+    "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    # A process that runs for months: what Spark remembers of finished work has to stay small.
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.ui.retainedTasks": "200",
+    "spark.sql.ui.retainedExecutions": "20",
+    "spark.sql.streaming.numRecentProgressUpdates": "5",
+    "spark.sql.streaming.minBatchesToRetain": "10",
+    # Micro-batches are small and frequent; 200 shuffle tasks would cost more than the work.
+    "spark.sql.shuffle.partitions": "4",
+    # One query per cluster: a pool each lets a small batch pass another cluster's catching up.
+    "spark.scheduler.mode": "FAIR",
+    "spark.sql.catalogImplementation": "in-memory",  # no Hive metastore
+}
+LOCAL = {
+    # Nothing outside this machine talks to the driver, and host names may not resolve.
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+# Stopping a query inside foreachBatch unwinds a deep stack and overflows the default one.
+JAVA_OPTIONS = "-Xss8m"
+WITH_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+
+
+def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by the caller
+    master: str,
+    app_name: str,
+    conf: Mapping[str, str],
+    driver_memory: str,
+    *,
+    bundles: Sequence[jars.Bundle] = (jars.SPARK_KAFKA, jars.DELTA),
+    debug: bool = False,
+) -> SparkSession:
+    """Start Spark with our settings, the user's (`conf`) above them; one session in a process."""
+    given = conf.get("spark.jars", "")
+    paths = [path for bundle in bundles for path in jars.for_spark(bundle, given)]
+    java_options = (JAVA_OPTIONS, conf.get("spark.driver.extraJavaOptions", ""))
+    is_local = master.startswith("local")
+    scratch = Path(tempfile.mkdtemp(prefix="warren-spark-"))
+    settings = {
+        **ALWAYS,
+        **(LOCAL if is_local else {}),
+        **(WITH_DELTA if jars.DELTA in bundles else {}),
+        **(
+            {"spark.local.dir": str(scratch)} if is_local else {}
+        ),  # workers have disks of their own
+        **conf,
+        "spark.master": master,
+        "spark.app.name": app_name,
+        "spark.driver.memory": driver_memory,
+        "spark.driver.extraJavaOptions": " ".join(java_options),
+        "spark.jars": ",".join(str(path) for path in dict.fromkeys(paths)),
+        SCRATCH: str(scratch),
+    }
+    _set_environment(master, debug=debug)
+    try:
+        return SparkSession(_start_context(settings, scratch, debug=debug))
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+
+
+def stop_session(spark: SparkSession) -> None:
+    """Stop Spark and end its JVM, so that nothing is left when this returns."""
+    gateway = SparkContext._gateway  # noqa: SLF001  PySpark keeps the JVM until the interpreter ends; we do not
+    scratch = spark.sparkContext.getConf().get(SCRATCH)
+    spark.stop()
+    if gateway is not None:
+        gateway.shutdown()
+        _end(gateway.proc)
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001  or the next session would talk to the dead JVM
+    if scratch:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _set_environment(master: str, *, debug: bool) -> None:
+    """PySpark's launcher takes these from the environment only."""
+    os.environ["JAVA_HOME"] = str(java_home())
+    # Another Spark on the machine would not fit this PySpark, nor the jars chosen by its version.
+    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+    os.environ["WARREN_SPARK_LOG"] = "info" if debug else "error"
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "spark_conf"))
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def _start_context(settings: Mapping[str, str], scratch: Path, *, debug: bool) -> SparkContext:
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    log = scratch / "spark.log"
+    with log.open("wb") as output:
+        # The launcher and the JVM print to the terminal before any logging is set up.
+        streams = {} if debug else {"stdout": output, "stderr": output}
+        try:
+            gateway = launch_gateway(conf, popen_kwargs={"cwd": scratch, **streams})  # type: ignore[no-untyped-call]  # PySpark's
+        except PySparkRuntimeError as error:
+            raise StartError(f"Spark does not start: {_last_line(log)}") from error
+    return SparkContext(conf=conf, gateway=gateway)
+
+
+def _last_line(log: Path) -> str:
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it said nothing; try again with debug logging"
+
+
+def _end(process: "subprocess.Popen[bytes] | None") -> None:
+    """The JVM ends when its standard input does."""
+    if process is None:
+        return
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

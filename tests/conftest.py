@@ -1,0 +1,39 @@
+"""One Spark and one broker for the whole run: each costs seconds to start."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from pyspark.sql import SparkSession
+
+from warren.demo.broker import Broker
+from warren.session import start_session, stop_session
+
+MakeTopics = Callable[..., None]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    session = start_session("local[2]", "warren-tests", {}, "1g")
+    yield session
+    stop_session(session)
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[Broker]:
+    with Broker(offsets_partitions=4) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def make_topics(broker: Broker) -> MakeTopics:
+    """`make_topics("orders", "bills", partitions=3)`; the topics are there when it returns."""
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+
+    def make(*names: str, partitions: int = 1) -> None:
+        made = admin.create_topics([NewTopic(name, partitions, 1) for name in names])
+        for done in made.values():
+            done.result(timeout=30)
+
+    return make

@@ -1,0 +1,41 @@
+"""The session reads and writes what Warren needs, and leaves nothing behind."""
+
+import os
+import signal
+from pathlib import Path
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from warren.session import SCRATCH
+
+
+def test_a_delta_table_is_written_and_read_back(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(5).write.format("delta").save(f"{tmp_path}/table")
+
+    assert spark.read.format("delta").load(f"{tmp_path}/table").count() == 5
+
+
+def test_spark_outlives_the_signals_that_stop_warren(spark: SparkSession) -> None:
+    gateway = SparkContext._gateway  # noqa: SLF001  the JVM's pid is nowhere else
+    assert gateway is not None
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(gateway.proc.pid, number)
+
+    assert spark.range(3).count() == 3
+
+
+def test_spark_leaves_nothing_in_the_working_directory(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE IF NOT EXISTS kept USING parquet AS SELECT 1 AS one")
+
+    names = ("artifacts", "spark-warehouse", "metastore_db", "derby.log")
+    assert [name for name in names if Path(name).exists()] == []
+
+
+def test_spark_is_quiet(spark: SparkSession) -> None:
+    spark.range(3).toArrow()
+
+    log = Path(spark.conf.get(SCRATCH) or "", "spark.log").read_text()
+    lines = [line for line in log.splitlines() if "jdk.incubator.vector" not in line]
+    assert lines == []
