@@ -1,0 +1,81 @@
+"""Hosts, ports and ZooKeeper paths, accepted as Burrow accepts them.
+
+Each function returns the text to keep or raises ValueError with the reason.
+"""
+
+import ipaddress
+import re
+
+_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+_HOST_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+_DOCKER_SERVICE = re.compile(rf"{_LABEL}_{_LABEL}")  # stack_service: one underscore, no dots
+_ALL_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)*")
+_ZOOKEEPER_PATH = re.compile(r"/|(?:/[a-zA-Z0-9_-][a-zA-Z0-9_.-]*)+")
+
+
+def host_port(text: str) -> str:
+    """Accept one server; an IPv6 address needs its brackets."""
+    host, port = split(text)
+    if not host:
+        raise ValueError("the host is missing")
+    _check_host(host)
+    _check_port(port, lowest=1)
+    return text
+
+
+def listen_address(text: str) -> str:
+    """Accept where a server listens: no host means every address, port 0 a free one."""
+    host, port = split(text)
+    if host:
+        _check_host(host)
+    _check_port(port, lowest=0)
+    return text
+
+
+def split(text: str) -> tuple[str, str]:
+    """Part an address at its last colon; brackets around the host are removed."""
+    if re.search(r"[,;\s]", text):
+        raise ValueError("servers of a list are separated by spaces, or written as a list")
+    host, colon, port = text.rpartition(":")
+    if not colon:
+        raise ValueError("the port is missing")
+    if host.startswith("[") and host.endswith("]"):
+        return str(ipaddress.IPv6Address(host[1:-1].partition("%")[0])), port
+    if ":" in host:
+        raise ValueError("an IPv6 address needs brackets: [::1]:9092")
+    return host, port
+
+
+def host_name(text: str) -> str:
+    """Accept an RFC 1123 name or `label_label`, as Docker names its services."""
+    if not _HOST_NAME.fullmatch(text) and not _DOCKER_SERVICE.fullmatch(text):
+        raise ValueError(f"{text!r} is not a host name")
+    return text
+
+
+def zookeeper_path(text: str) -> str:
+    if not _ZOOKEEPER_PATH.fullmatch(text):
+        raise ValueError("not a ZooKeeper path")
+    return text
+
+
+def consumers_parent(text: str) -> str:
+    """Accept the chroot of a `kafka_zk` consumer, below which `/consumers` is looked for."""
+    zookeeper_path(f"{text}/consumers")
+    return text
+
+
+def _check_host(host: str) -> None:
+    if ":" in host:
+        ipaddress.IPv6Address(host)
+    elif _ALL_NUMBERS.fullmatch(host):
+        ipaddress.IPv4Address(host)
+    else:
+        host_name(host)
+
+
+def _check_port(port: str, lowest: int) -> None:
+    if not re.fullmatch("[+-]?[0-9]+", port):
+        raise ValueError(f"port {port!r} is not a number")
+    if not lowest <= int(port) <= 65535:
+        raise ValueError(f"port {port} is out of range, {lowest} to 65535")

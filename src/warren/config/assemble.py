@@ -1,0 +1,120 @@
+"""Tables of the file become sections, sections become a Config, complete even if full of problems.
+
+Complete, so that what concerns several sections can be checked, and told, together with the rest.
+"""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, cast
+
+from warren.config.config import Config
+from warren.config.environment import Environment
+from warren.config.files import Table
+from warren.config.findings import Findings
+from warren.config.keys import Key, keys_of
+from warren.config.kinds import IMPLICIT, LOOKED_UP, NAMED, ONLY_ONE, SINGLE
+from warren.config.read import Reader
+from warren.config.secrets import FrozenMap, shown
+from warren.config.sections import Section
+
+
+class Assembly:
+    def __init__(self, tables: Table, environment: Environment, findings: Findings) -> None:
+        self._tables = tables
+        self._environment = environment
+        self._findings = findings
+        self._reader = Reader(environment, findings)
+
+    def config(self) -> Config:
+        for kind in self._tables.keys() - SINGLE.keys() - NAMED.keys():
+            self._findings.not_known(kind, "section", [*SINGLE, *NAMED])
+        named: dict[str, Any] = {kind: self._modules(kind) for kind in NAMED}
+        for kind in ONLY_ONE:
+            named[kind] = self._only(kind, named[kind])
+        single: dict[str, Any] = {kind: self._single(kind) for kind in SINGLE}
+        return Config(
+            client_profiles=named["client-profile"],
+            clusters=named["cluster"],
+            consumers=named["consumer"],
+            httpservers=named["httpserver"],
+            notifiers=named["notifier"],
+            **{kind: named[kind] for kind in ("tls", "sasl", "iam", *ONLY_ONE)},
+            **single,
+        )
+
+    def _single(self, kind: str) -> Section | None:
+        table = self._table(kind)
+        absent = kind not in self._tables and not self._environment.mentions(kind)
+        if absent and any(key.is_required for key in keys_of(SINGLE[kind])):
+            return None
+        self._note_unknown(kind, table, keys_of(SINGLE[kind]))
+        return self._reader.section(SINGLE[kind], kind, table)
+
+    def _modules(self, kind: str) -> FrozenMap[Section]:
+        table = self._table(kind)
+        if not table and kind in IMPLICIT:
+            struct = next(iter(NAMED[kind].values()))
+            implicit = self._reader.section(struct, f"{kind}.default", {}, IMPLICIT[kind])
+            return FrozenMap({"default": implicit})
+        return FrozenMap(
+            {
+                name: module
+                for name, inner in sorted(table.items())
+                if (module := self._module(kind, name, inner)) is not None
+            }
+        )
+
+    def _module(self, kind: str, name: str, table: Any) -> Section | None:
+        path = f"{kind}.{name}"
+        if not isinstance(table, dict):
+            if kind in LOOKED_UP:
+                self._findings.not_known(path, f"key; sections are written [{kind}.NAME]", [])
+            else:
+                self._findings.refuse(path, f"is outside of a section; must be in [{kind}.NAME]")
+            return None
+        classes = NAMED[kind]
+        struct = classes.get("") or self._of_class(path, table, classes)
+        elsewhere = {key.name for each in classes.values() for key in keys_of(each)}
+        self._note_unknown(path, table, keys_of(struct), elsewhere)
+        return self._reader.section(struct, path, table)
+
+    def _of_class(
+        self, path: str, table: Table, classes: Mapping[str, type[Section]]
+    ) -> type[Section]:
+        """Choose by class-name; after a wrong one any will do, to find what else is wrong."""
+        first = next(iter(classes.values()))
+        key = next(key for key in keys_of(first) if key.name == "class-name")
+        found = self._reader.find(path, key, table)
+        if found and str(found.raw) in classes:
+            return classes[str(found.raw)]
+        given = f"{shown('', str(found.raw))} is not allowed" if found else "missing"
+        self._findings.refuse(f"{path}.class-name", f"{given}; must be one of {', '.join(classes)}")
+        return next((each for each in classes.values() if each.__subclasses__()), first)
+
+    def _only(self, kind: str, modules: Mapping[str, Section]) -> Section:
+        if len(modules) > 1:
+            names = ", ".join(modules)
+            self._findings.refuse(kind, f"has the sections {names}; must have only one")
+        fallback = cast("Section", getattr(Config(), kind))
+        return next(iter(modules.values()), fallback)
+
+    def _table(self, kind: str) -> Table:
+        table = self._tables.get(kind, {})
+        if isinstance(table, dict):
+            return table
+        self._findings.not_known(kind, f"key; sections are written [{kind}]", [])
+        return {}
+
+    def _note_unknown(
+        self,
+        path: str,
+        table: Table,
+        keys: tuple[Key, ...],
+        elsewhere: AbstractSet[str] = frozenset(),
+    ) -> None:
+        known = {key.name for key in keys} | {key.extra.get("formerly", "") for key in keys}
+        for name in table.keys() - known:
+            if name in elsewhere:
+                self._findings.warn(f"{path}.{name}", "not used by a section of this class-name")
+            else:
+                self._findings.not_known(f"{path}.{name}", "key", [key.name for key in keys])

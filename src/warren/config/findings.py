@@ -1,0 +1,58 @@
+"""What reading and checking a configuration brings to light, gathered so that all can be told."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Problem(NamedTuple):
+    path: str  # section.name.key
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
+
+
+@dataclass
+class Findings:
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+    origins: dict[str, str] = field(default_factory=dict)
+
+    def refuse(self, path: str, text: str) -> None:
+        """Note a problem; the first of a key is enough."""
+        if all(problem.path != path for problem in self.problems):
+            self.problems.append(Problem(path, text))
+
+    def refuse_value(self, path: str, value: str, problem: str) -> None:
+        """Refuse a value that was accepted by itself and does not do in its place."""
+        origin = self.origins.get(path, "")
+        source = f" (from {origin})" if origin.startswith("environment") else ""
+        self.refuse(path, f"{value}{source} {problem}")
+
+    def warn(self, path: str, text: str) -> None:
+        self.warnings.append(f"{path}: {text}")
+
+    def not_known(self, path: str, what: str, known: Iterable[str]) -> None:
+        """Note a key or section nobody knows, with the nearest that somebody does."""
+        near = difflib.get_close_matches(path.rpartition(".")[2], list(known), n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        self.unknown.append(f"{path}: unknown {what}{hint}")
+
+    def excuse(self, idle: Mapping[str, str]) -> set[str]:
+        """Turn problems of sections that nothing uses into warnings; gives those sections."""
+        excused: set[str] = set()
+        for problem in list(self.problems):
+            section = next((name for name in idle if _is_in(problem.path, name)), None)
+            if section:
+                excused.add(section)
+                self.problems.remove(problem)
+                self.warnings.append(f"{problem} (ignored: {idle[section]})")
+        return excused
+
+
+def _is_in(path: str, section: str) -> bool:
+    return path == section or path.startswith(f"{section}.")

@@ -1,0 +1,125 @@
+"""The modules of the pipeline: clusters, consumers, storage, evaluator and HTTP servers."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from warren.config.groups import GroupFilter
+from warren.config.keys import (
+    Count,
+    HostPort,
+    Listen,
+    Name,
+    Period,
+    Regexp,
+    Seconds,
+    ZookeeperParent,
+    key,
+)
+from warren.config.sections import Named
+
+_NO_THREADS = "nothing waits in queues or for workers here"
+
+
+class Filtered(Named, frozen=True, kw_only=True):
+    """A module that cares about some groups only."""
+
+    group_allowlist: Annotated[
+        Regexp,
+        key(
+            "Only groups in whose name this is found; all if empty.",
+            formerly="group-whitelist",
+            example="^important-",
+        ),
+    ] = ""
+    group_denylist: Annotated[
+        Regexp,
+        key(
+            "Except groups in whose name this is found; none if empty.",
+            formerly="group-blacklist",
+            example="^(console-consumer-|python-kafka-consumer-|quick-).*$",
+        ),
+    ] = ""
+
+    @property
+    def groups(self) -> GroupFilter:
+        return GroupFilter(self.group_allowlist, self.group_denylist)
+
+
+class Cluster(Named, frozen=True, kw_only=True):
+    class_name: Annotated[str, key("`kafka`.")] = "kafka"
+    servers: Annotated[
+        tuple[HostPort, ...], key("Brokers to ask first.", example='["localhost:9092"]')
+    ]
+    client_profile: Annotated[
+        Name, key("The `client-profile` section to connect with.", example="local")
+    ] = ""
+    offset_refresh: Annotated[Period, key("Seconds between readings of the log ends.")] = 10
+    topic_refresh: Annotated[Period, key("Seconds between readings of the topic list.")] = 60
+    groups_reaper_refresh: Annotated[
+        Seconds, key("Seconds between removals of groups the brokers no longer know; 0 is never.")
+    ] = 0
+
+
+class Consumer(Filtered, frozen=True, kw_only=True):
+    class_name: Annotated[
+        str,
+        key("Where commits are read from: `kafka`, `kafka_zk` (ZooKeeper) or `storm` (ZooKeeper)."),
+    ] = "kafka"
+    cluster: Annotated[Name, key("The `cluster` section the groups belong to.", example="local")]
+    servers: Annotated[
+        tuple[HostPort, ...],
+        key("Brokers; ZooKeeper servers for the other classes.", example='["localhost:9092"]'),
+    ]
+    client_profile: Annotated[
+        Name, key("`kafka`: the `client-profile` section to connect with.", example="local")
+    ] = ""
+    offsets_topic: Annotated[str, key("`kafka`: topic that holds the commits.")] = (
+        "__consumer_offsets"
+    )
+    start_latest: Annotated[bool, key("`kafka`: begin at the end of the topic.")] = False
+    backfill_earliest: Annotated[
+        bool, key("`kafka`: with start-latest, read what was there before as well.")
+    ] = False
+    isolation_level: Annotated[
+        Literal["read-committed", "read-uncommitted"],
+        key("Warren's own, `kafka`: whether commits of aborted transactions are left out."),
+    ] = "read-committed"
+    zookeeper_path: Annotated[
+        ZookeeperParent,
+        key("Other classes: path of the cluster in ZooKeeper.", example="/kafka"),
+    ] = ""
+    zookeeper_timeout: Annotated[Period, key("Other classes: session time-out, seconds.")] = 30
+
+
+class Storage(Filtered, frozen=True, kw_only=True):
+    class_name: Annotated[str, key("`inmemory`.")] = "inmemory"
+    intervals: Annotated[Count, key("Commits kept for each partition.")] = 10
+    expire_group: Annotated[
+        Period, key("Seconds after its last commit at which a group is forgotten.")
+    ] = 604_800
+    min_distance: Annotated[
+        int, key("Commits of a partition closer than this many seconds are kept as one.")
+    ] = 0
+    workers: Annotated[Count, key("Burrow's threads.", unused=_NO_THREADS)] = 20
+    queue_depth: Annotated[Seconds, key("Burrow's queues.", unused=_NO_THREADS)] = 1
+
+
+class Evaluator(Named, frozen=True, kw_only=True):
+    class_name: Annotated[str, key("`caching`.")] = "caching"
+    expire_cache: Annotated[Seconds, key("Seconds that a verdict may be old.")] = 10
+    minimum_complete: Annotated[
+        float,
+        Meta(le=1),
+        key("Part of the window, 0 to 1, that must be filled before a partition can be bad."),
+    ] = 0.0
+    allowed_lag: Annotated[Seconds, key("Lag, in messages, that counts as none.")] = 0
+
+
+class HttpServer(Named, frozen=True, kw_only=True):
+    address: Annotated[Listen, key("Where to listen; :0 is any free port.", example=":8000")]
+    timeout: Annotated[int, key("Time-out of a request and of an idle connection, seconds.")] = 300
+    tls: Annotated[
+        Name,
+        key("The `tls` section to serve with; certfile and keyfile required.", example="mytls"),
+    ] = ""

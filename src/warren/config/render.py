@@ -1,0 +1,55 @@
+"""The configuration in effect, for `check-config`: every key, its value, where it came from."""
+
+import re
+from collections.abc import Iterator
+
+from warren.config.config import Config, Loaded
+from warren.config.keys import keys_of
+from warren.config.secrets import shown
+from warren.config.sections import Section
+
+BARE = re.compile("[A-Za-z0-9_-]+")
+
+
+def render_effective(loaded: Loaded) -> str:
+    """Write TOML-like text, secrets masked, the origin of each value as a comment after it."""
+    sections = _sections(loaded.config)
+    return "\n\n".join(_section(path, section, loaded) for path, section in sections) + "\n"
+
+
+def _sections(config: Config) -> Iterator[tuple[str, Section]]:
+    yield "general", config.general
+    yield "logging", config.logging
+    if config.zookeeper:
+        yield "zookeeper", config.zookeeper
+    yield "spark", config.spark
+    for kind, modules in (
+        ("client-profile", config.client_profiles),
+        ("tls", config.tls),
+        ("sasl", config.sasl),
+        ("iam", config.iam),
+        ("cluster", config.clusters),
+        ("consumer", config.consumers),
+        ("storage", {config.storage.name: config.storage}),
+        ("evaluator", {config.evaluator.name: config.evaluator}),
+        ("httpserver", config.httpservers),
+        ("notifier", config.notifiers),
+    ):
+        for name, module in modules.items():
+            yield f"{kind}.{name}", module
+
+
+def _header(path: str) -> str:
+    """Write the section's head; a name that TOML would take apart is quoted."""
+    kind, dot, name = path.partition(".")
+    return f"[{kind}{dot}{name if not dot or BARE.fullmatch(name) else shown('', name)}]"
+
+
+def _section(path: str, section: Section, loaded: Loaded) -> str:
+    lines = [
+        (f"{key.name} = {shown(key.name, value)}", loaded.origins[f"{path}.{key.name}"])
+        for key in keys_of(type(section))
+        if (value := getattr(section, key.attribute)) is not None
+    ]
+    width = min(max(len(text) for text, _ in lines), 60)
+    return "\n".join([_header(path), *(f"{text:<{width}}  # {origin}" for text, origin in lines)])

@@ -1,0 +1,105 @@
+"""Values that must not print themselves: a log line or a traceback may hold any of them."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Generic, TypeVar, final
+
+MASK = "***"
+
+# Whole words, so that `api_key`, `apikey` and `x-auth-token` hide and `keyboard` does not.
+_SECRETIVE = re.compile(
+    r"(?:^|[-_.])(?:api-?_?key|key|token|secret|password|passwd|pass|pwd|credentials?|auth"
+    r"|authorization|cookie|signature)(?:$|[-_.\d])",
+)
+_USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
+# Slack-like webhooks carry their secret as the path.
+_WEBHOOK = re.compile(r"(?<=/services/).+")
+_PARAMETER = re.compile(r"(?<=[?&])([^=&]+)=([^&]*)")
+
+
+def is_secretive(key: str) -> bool:
+    """Say whether a free key (of `extras`, `headers`, Spark's settings) names something to hide."""
+    return _SECRETIVE.search(key.lower()) is not None
+
+
+def masked_url(url: str) -> str:
+    """Hide what a URL carries of credentials and leave enough to recognise it."""
+    url = _WEBHOOK.sub(MASK, _USER_INFO.sub(f"{MASK}@", url))
+    return _PARAMETER.sub(lambda m: f"{m[1]}={MASK if is_secretive(m[1]) else m[2]}", url)
+
+
+@final
+class Secret:
+    """A text that shows itself only when asked by `reveal`."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __repr__(self) -> str:
+        return MASK if self._text else "''"
+
+
+V_co = TypeVar("V_co", covariant=True)
+
+
+@final
+class FrozenMap(Mapping[str, V_co], Generic[V_co]):
+    """A mapping nobody can change; entries under secretive keys are masked when printed."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[str, V_co] | None = None) -> None:
+        self._entries = dict(entries or {})
+
+    def __getitem__(self, key: str) -> V_co:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._entries.items()))
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(f'{key}: {shown(key, self[key])}' for key in self)}}}"
+
+
+def shown(key: str, value: object) -> str:
+    """Write a value as TOML would, with whatever is secret in it masked."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            hidden = value != "" and is_secretive(key)
+            return _quoted(MASK if hidden else masked_url(value))
+        case Secret():
+            return _quoted(MASK if value else "")
+        case tuple():
+            return f"[{', '.join(shown(key, item) for item in value)}]"
+        case Mapping():
+            entries = (f"{_quoted(name)} = {shown(name, item)}" for name, item in value.items())
+            return f"{{ {', '.join(entries)} }}" if value else "{}"
+    return str(value)
+
+
+def _quoted(text: str) -> str:
+    # JSON's strings are TOML's basic strings, but for a bare DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,158 @@
+"""The sections there is one of, and the profiles that clusters, consumers and servers refer to."""
+
+from typing import Annotated
+
+import msgspec
+
+from warren.config import versions
+from warren.config.keys import (
+    Check,
+    HostPort,
+    KafkaVersion,
+    Name,
+    Period,
+    Tolerated,
+    ZookeeperPath,
+    key,
+    one_of,
+)
+from warren.config.secrets import FrozenMap, Secret
+
+LEVELS = ("debug", "info", "warn", "error", "panic", "fatal")
+
+
+def _level(text: str) -> str:
+    """Fold to lower case; what Burrow does not know it complains about and takes for info."""
+    level = text.lower() or "info"
+    if level not in LEVELS:
+        raise Tolerated(f"{text!r} is not one of {', '.join(LEVELS)}; info is used", "info")
+    return level
+
+
+Level = Annotated[str, Check(_level, f"one of {', '.join(LEVELS)}")]
+Mechanism = Annotated[str, one_of("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "", fold=str.upper)]
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
+    """A table of the file. Texts that are not set are empty, as they are to Burrow."""
+
+
+class General(Section, frozen=True, kw_only=True):
+    pidfile: Annotated[
+        str, key("File that holds the process id, relative to the working directory.")
+    ] = "burrow.pid"
+    stdout_logfile: Annotated[
+        str, key("File that takes what would go to stdout and stderr.", example="burrow.out")
+    ] = ""
+    access_control_allow_origin: Annotated[
+        str,
+        key("Value of the CORS header on the HTTP API's answers.", example="https://example.com"),
+    ] = ""
+    env_var_prefix: Annotated[
+        str,
+        key("First part of the environment variables' names.", file_only="it names the variables"),
+    ] = "burrow"
+    state_dir: Annotated[
+        str,
+        key(
+            "Warren's own. Directory for what outlives the process; without it every start reads "
+            "the offsets topics anew.",
+            example="/var/lib/warren",
+        ),
+    ] = ""
+
+
+class Logging(Section, frozen=True, kw_only=True):
+    level: Annotated[Level, key("Least severe log lines to write.")] = "info"
+    filename: Annotated[
+        str, key("Log file, rotated by size; stdout if not set.", example="logs/burrow.log")
+    ] = ""
+    maxsize: Annotated[int, key("Megabytes at which the log file is rotated; 0 means 100.")] = 100
+    maxbackups: Annotated[int, key("Rotated files to keep; 0 keeps all.")] = 10
+    maxage: Annotated[int, key("Days to keep rotated files; 0 keeps them for ever.")] = 30
+    use_localtime: Annotated[bool, key("Name rotated files by local time instead of UTC.")] = False
+    use_compression: Annotated[bool, key("Compress rotated files with gzip.")] = False
+
+
+class Zookeeper(Section, frozen=True, kw_only=True):
+    servers: Annotated[
+        tuple[HostPort, ...],
+        key("ZooKeeper servers; needed with a notifier.", example='["localhost:2181"]'),
+    ]
+    timeout: Annotated[Period, key("Session time-out, seconds.")] = 6
+    root_path: Annotated[
+        ZookeeperPath, key("Path below which instances agree on who notifies.")
+    ] = "/burrow"
+    tls: Annotated[
+        Name, key("The `tls` section to connect with; its cafile is required.", example="mytls")
+    ] = ""
+
+
+class Spark(Section, frozen=True, kw_only=True):
+    """Warren's own: the Spark session that reads, decodes and keeps history."""
+
+    master: Annotated[
+        str, key("Where Spark runs: local cores, or a standalone, YARN or Kubernetes cluster.")
+    ] = "local[*]"
+    driver_memory: Annotated[str, key("Memory of the driver's Java process.")] = "2g"
+    conf: Annotated[
+        FrozenMap[str],
+        key(
+            "Further Spark settings; the only keys whose case is kept.",
+            case="kept",
+            example='{ "spark.sql.shuffle.partitions" = "4" }',
+        ),
+    ] = FrozenMap()
+
+
+class Named(Section, frozen=True, kw_only=True):
+    """A section with a name of its own, as in `[cluster.NAME]`."""
+
+    name: str = ""
+
+
+class ClientProfile(Named, frozen=True, kw_only=True):
+    client_id: Annotated[str, key("Client id shown to the brokers.")] = "burrow-lagchecker"
+    kafka_version: Annotated[KafkaVersion, key("Version of the brokers, at least.")] = "2.8.0"
+    tls: Annotated[Name, key("The `tls` section to connect with.", example="mytls")] = ""
+    sasl: Annotated[Name, key("The `sasl` section to log in with.", example="mysasl")] = ""
+    iam: Annotated[
+        Name, key("The `iam` section to log in with; needs `tls`, beats `sasl`.", example="myiam")
+    ] = ""
+    dial_timeout: Annotated[Period, key("Time-out for connecting, seconds.")] = 30
+    read_timeout: Annotated[Period, key("Time-out for an answer, seconds.")] = 30
+
+    @property
+    def kafka_release(self) -> tuple[int, ...]:
+        return tuple(int(part) for part in versions.resolve(self.kafka_version).split("."))
+
+
+class Tls(Named, frozen=True, kw_only=True):
+    certfile: Annotated[str, key("Certificate, PEM.", example="cert.pem")] = ""
+    keyfile: Annotated[str, key("Private key of the certificate, PEM.", example="key.pem")] = ""
+    cafile: Annotated[
+        str, key("Certificates to trust, PEM; the system's if not set.", example="ca.pem")
+    ] = ""
+    noverify: Annotated[bool, key("Do not verify the other side's certificate.")] = False
+
+
+class Sasl(Named, frozen=True, kw_only=True):
+    username: Annotated[str, key("User name.", example="warren")] = ""
+    password: Annotated[Secret, key("Password.", example="secret")] = Secret()
+    mechanism: Annotated[Mechanism, key("PLAIN if not set.", example="SCRAM-SHA-512")] = ""
+    handshake_first: Annotated[
+        bool,
+        key("Ask for the mechanism first.", unused="brokers since Kafka 1.0 need it: always done"),
+    ] = False
+
+
+class Iam(Named, frozen=True, kw_only=True):
+    region: Annotated[str, key("AWS region of the MSK cluster; required.", example="eu-west-1")] = (
+        ""
+    )
+    role_arn: Annotated[
+        str, key("Role to assume; beats `profile`.", example="arn:aws:iam::123456789012:role/x")
+    ] = ""
+    profile: Annotated[
+        str, key("AWS profile; the default chain if neither is set.", example="default")
+    ] = ""
