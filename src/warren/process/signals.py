@@ -1,0 +1,55 @@
+"""Signals that end Warren set one event; whoever works watches it."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from queue import SimpleQueue
+from types import FrameType
+
+import structlog
+
+log = structlog.get_logger()
+
+# Burrow dies of SIGHUP and leaves its pidfile behind.
+STOPPING = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def stopping(forced: Callable[[], None]) -> Iterator[threading.Event]:
+    """An event that a stopping signal sets. Ctrl-C after that calls `forced` and leaves at once."""
+    # A handler may interrupt the very code that holds the lock of an event or of the log. Putting
+    # into a SimpleQueue is safe there; a thread of its own does the rest.
+    arrived: SimpleQueue[int | None] = SimpleQueue()
+    stop = threading.Event()
+    watcher = threading.Thread(
+        target=_watch, args=(arrived, stop, forced), name="signals", daemon=True
+    )
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        arrived.put(number)
+
+    with ExitStack() as restored:
+        watcher.start()
+        restored.callback(watcher.join)
+        restored.callback(arrived.put, None)
+        for number in STOPPING:
+            # `nohup` ignores SIGHUP for us, and that is meant.
+            if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+                continue
+            restored.callback(signal.signal, number, signal.signal(number, handle))
+        yield stop
+
+
+def _watch(
+    arrived: "SimpleQueue[int | None]", stop: threading.Event, forced: Callable[[], None]
+) -> None:
+    while (number := arrived.get()) is not None:
+        if not stop.is_set():
+            log.info("stopping", type="main", signal=signal.Signals(number).name)
+            stop.set()
+        elif number == signal.SIGINT:
+            log.warning("leaving without a clean stop", type="main")
+            forced()
+            os._exit(128 + number)
