@@ -1,0 +1,268 @@
+"""Decoding on Spark: many records in one job, each next to what it should come out as."""
+
+import random
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+from records import commit_key, commit_value, group_key, int16, int64, string, varint
+
+from warren.decode.commits import GROUP_KEYS, SHARE_KEYS, STREAMS_KEYS, decode
+from warren.tables import DECODED, RECORDS
+
+Row = dict[str, Any]
+Record = tuple[bytes | None, bytes | None]
+Whole = tuple[bytes, bytes]
+
+KEY = commit_key("billing", "orders", 3)
+VALUE = commit_value(42, 1_700_000_000_123)
+COMMIT: Row = {
+    "group": "billing",
+    "topic": "orders",
+    "partition": 3,
+    "offset": 42,
+    "committed_ms": 1_700_000_000_123,
+}
+
+
+def decoded(spark: SparkSession, records: Sequence[Record]) -> list[Row]:
+    """Decode in one job; each row without its nulls, its log position checked and taken off."""
+    rows = [(key, value, n % 50, n + 1000) for n, (key, value) in enumerate(records)]
+    frame = spark.createDataFrame(rows, from_arrow_schema(RECORDS))
+    table = decode(frame).toArrow()
+    assert table.schema.equals(DECODED)
+    by_order = {row.pop("order"): row for row in table.to_pylist()}
+    assert all(row.pop("log_partition") == (n - 1000) % 50 for n, row in by_order.items())
+    in_order = [by_order[n + 1000] for n in range(len(records))]
+    return [{name: got for name, got in row.items() if got is not None} for row in in_order]
+
+
+def wrong(spark: SparkSession, cases: Mapping[str, tuple[Record, Row]]) -> dict[str, Row]:
+    rows = decoded(spark, [record for record, _ in cases.values()])
+    pairs = zip(cases.items(), rows, strict=True)
+    return {name: row for (name, (_, expected)), row in pairs if row != expected}
+
+
+def test_commits_of_every_version_are_read(spark: SparkSession) -> None:
+    cases = {
+        f"value {version}, {len(metadata or '')} characters of metadata": (
+            (KEY, commit_value(42, 1_700_000_000_123, version=version, metadata=metadata)),
+            COMMIT,
+        )
+        for version in range(5)
+        for metadata in (None, "", "host-1", "x" * 126, "x" * 127, "x" * 200, "x" * 20_000)
+    }
+    cases |= {
+        "key type 0": ((commit_key("billing", "orders", 3, key_type=0), VALUE), COMMIT),
+        "tagged topic id": (
+            (KEY, commit_value(42, 1_700_000_000_123, version=4, tags={0: bytes(range(16))})),
+            COMMIT,
+        ),
+        "a varint of three bytes": (
+            (KEY, commit_value(42, 1_700_000_000_123, version=4, metadata="x" * 300_000)),
+            COMMIT,
+        ),
+        "a varint longer than it need be": (
+            (KEY, b"\0\4" + int64(42) + b"\0\0\0\0" + b"\x82\x80\x80\x80\0x" + VALUE[-8:]),
+            COMMIT,
+        ),
+        "bytes after the end": ((KEY + b"more", VALUE + b"more"), COMMIT),
+        "extremes": (
+            (commit_key(None, "t", -(2**31)), commit_value(-(2**63), 2**63 - 1)),
+            {
+                "group": "",
+                "topic": "t",
+                "partition": -(2**31),
+                "offset": -(2**63),
+                "committed_ms": 2**63 - 1,
+            },
+        ),
+    }
+
+    assert wrong(spark, cases) == {}
+
+
+def test_a_commit_without_a_value_is_a_tombstone(spark: SparkSession) -> None:
+    tombstone = {"group": "billing", "topic": "orders", "partition": 3}
+    cases = {"null": ((KEY, None), tombstone), "empty": ((KEY, b""), tombstone)}
+
+    assert wrong(spark, cases) == {}
+
+
+def test_records_about_groups_are_passed_on_whole(spark: SparkSession) -> None:
+    cases: dict[str, tuple[Record, Row]] = {}
+    for kind in GROUP_KEYS:
+        key = group_key("billing", kind)
+        cases[f"{kind}"] = (key, b"any"), {"key": key, "value": b"any"}
+        cases[f"{kind} tombstone"] = (key, None), {"key": key}
+        cases[f"{kind} malformed"] = (int16(kind), b""), {"key": int16(kind), "value": b""}
+
+    assert wrong(spark, cases) == {}
+
+
+def test_what_cannot_be_read_says_why(spark: SparkSession) -> None:
+    reasons: dict[str, list[Record]] = {
+        "no key version": [(None, VALUE), (b"", VALUE), (b"\0", VALUE), (None, None)],
+        "key version": [(int16(kind) + KEY[2:], VALUE) for kind in (-1, 9, 18, 24, 258, 32767)],
+        "share group": [(group_key("g", kind), b"") for kind in SHARE_KEYS],
+        "streams group": [(group_key("g", kind), b"") for kind in STREAMS_KEYS],
+        "group": [(b"\0\1" + int16(size) + KEY[4:], VALUE) for size in (-2, -32768, 32767)],
+        "topic": [(b"\0\1" + string("g") + int16(size) + bytes(9), VALUE) for size in (-2, 10)],
+        "partition": [(KEY[:-1], VALUE), (KEY[:-4], None)],
+        "no value version": [(KEY, b"\0")],
+        "value version": [(KEY, int16(version) + VALUE[2:]) for version in (-1, 5, 260)],
+        "offset": [(KEY, VALUE[:9]), (KEY, VALUE[:2])],
+        "leaderEpoch": [(KEY, VALUE[:13])],
+        "metadata": [
+            (KEY, VALUE[:14] + b"\xff\xfe" + VALUE[-8:]),
+            (KEY, b"\0\4" + VALUE[2:14] + b"\xff\xff\xff\xff\xff\0" + VALUE[-8:]),
+            (KEY, b"\0\4" + VALUE[2:14] + varint(2**32 - 1) + VALUE[-8:]),
+            (KEY, b"\0\4" + VALUE[2:14] + varint(2**28) + VALUE[-8:]),
+        ],
+        "timestamp": [(KEY, VALUE[:-1]), (KEY, b"\0\4" + VALUE[2:14] + b"\1" + bytes(7))],
+    }
+    cases = {
+        f"{reason} {n}": (record, {"skipped": reason})
+        for reason, records in reasons.items()
+        for n, record in enumerate(records)
+    }
+
+    assert wrong(spark, cases) == {}
+
+
+def test_names_that_are_not_utf8_are_kept_with_the_bad_bytes_replaced(spark: SparkSession) -> None:
+    names = [
+        b"caf\xc3\xa9",
+        b"\xff",
+        b"a\xc3(b",
+        b"\xf0\x9f\x98",
+        b"\xed\xa0\x80",
+        b"\xc0\x80",
+        b"\0",
+    ]
+    cases = {
+        repr(name): (
+            (commit_key(name, name, 3), VALUE),
+            COMMIT | dict.fromkeys(("group", "topic"), name.decode(errors="replace")),
+        )
+        for name in names
+    }
+
+    assert wrong(spark, cases) == {}
+
+
+def test_any_bytes_come_out_as_a_plain_reading_of_them_says(spark: SparkSession) -> None:
+    records = [*truncated_records(), *damaged_records()]
+
+    rows = decoded(spark, records)
+
+    pairs = zip(records, rows, strict=True)
+    assert [(record, row) for record, row in pairs if row != plain_reading(*record)] == []
+
+
+def truncated_records() -> list[Whole]:
+    values = [commit_value(7, 11, version=v, metadata="m" * n) for v in range(5) for n in (0, 150)]
+    keys = [commit_key("g", "topic", 1), group_key("group"), commit_key(None, None, 1)]
+    of_keys = [(key[:n], VALUE) for key in keys for n in range(len(key) + 1)]
+    return of_keys + [(KEY, value[:n]) for value in values for n in range(len(value) + 1)]
+
+
+def damaged_records() -> list[Whole]:
+    """Make records with one to three bytes changed, and bytes that mean nothing."""
+    chance = random.Random(4)  # noqa: S311 - the same records in every run
+    values = [commit_value(7, 11, version=v, metadata="meta") for v in range(5)]
+
+    def damage(data: bytes) -> bytes:
+        changed = bytearray(data)
+        for _ in range(chance.randrange(1, 4)):
+            changed[chance.randrange(len(changed))] = chance.choice((0, 1, 2, 127, 128, 254, 255))
+        return bytes(changed)
+
+    damaged = [(damage(KEY), damage(chance.choice(values))) for _ in range(1500)]
+    damaged += [(KEY, damage(chance.choice(values))) for _ in range(1500)]
+    noise = [(chance.randbytes(chance.randrange(12)), VALUE) for _ in range(500)]
+    return damaged + noise
+
+
+def plain_reading(key: bytes, value: bytes) -> Row:
+    """Read a record one field at a time, the slow and obvious way."""
+    if len(key) < 2:
+        return {"skipped": "no key version"}
+    kind = struct.unpack(">h", key[:2])[0]
+    if kind in GROUP_KEYS:
+        return {"key": key, "value": value}
+    if kind not in (0, 1):
+        others = dict.fromkeys(SHARE_KEYS, "share group") | dict.fromkeys(
+            STREAMS_KEYS, "streams group"
+        )
+        return {"skipped": others.get(kind, "key version")}
+    fields: Row = {}
+    try:
+        rest = take(fields, "group", "string", key[2:])
+        rest = take(fields, "topic", "string", rest)
+        take(fields, "partition", ">i", rest)
+        if value:
+            read_value(fields, value)
+    except KeyError as missing:
+        return {"skipped": missing.args[0]}
+    unwanted = ("no value version", "leaderEpoch", "metadata")
+    return {name: got for name, got in fields.items() if name not in unwanted}
+
+
+def read_value(fields: Row, value: bytes) -> None:
+    rest = take(fields, "no value version", ">h", value)
+    version = fields["no value version"]
+    if not 0 <= version <= 4:
+        raise KeyError("value version")
+    rest = take(fields, "offset", ">q", rest)
+    if version >= 3:
+        rest = take(fields, "leaderEpoch", ">i", rest)
+    rest = take(fields, "metadata", "compact" if version == 4 else "string", rest)
+    take(fields, "timestamp", ">q", rest)
+    fields["committed_ms"] = fields.pop("timestamp")
+
+
+def take(fields: Row, name: str, form: str, data: bytes) -> bytes:
+    """Read one field off the data and give what follows it; its name is the error if it is cut."""
+    if form == "compact":
+        size, used = plain_varint(name, data)
+        size -= 1
+    else:
+        layout = ">h" if form == "string" else form
+        used = struct.calcsize(layout)
+        if len(data) < used:
+            raise KeyError(name)
+        size = struct.unpack(layout, data[:used])[0]
+    if form.startswith(">"):
+        fields[name] = size
+        return data[used:]
+    end = used + max(size, 0)
+    if size < -1 or end > len(data):
+        raise KeyError(name)
+    fields[name] = data[used:end].decode(errors="replace")
+    return data[end:]
+
+
+def plain_varint(name: str, data: bytes) -> tuple[int, int]:
+    number = 0
+    for n, byte in enumerate(data[:5]):
+        number |= (byte & 0x7F) << 7 * n
+        if byte < 0x80:
+            return number, n + 1
+    raise KeyError(name)
+
+
+def test_the_generated_code_is_small_enough_for_the_jit(spark: SparkSession) -> None:
+    """HotSpot interprets methods above 8,000 bytes: decoding would take ten times as long."""
+    frame = spark.createDataFrame([(KEY, VALUE, 0, 0)], from_arrow_schema(RECORDS))
+    jvm = spark._jvm  # noqa: SLF001 - there is no public way to ask
+    assert jvm is not None
+
+    plan = decode(frame)._jdf.queryExecution().executedPlan()  # noqa: SLF001
+    stages = jvm.org.apache.spark.sql.execution.debug.package.codegenStringSeq(plan)
+    sizes = [stages.apply(n).productElement(2).maxMethodCodeSize() for n in range(stages.size())]
+
+    assert sizes
+    assert max(sizes) < 8000
