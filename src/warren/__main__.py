@@ -2,4 +2,4 @@
 
 from warren.cli import main
 
-main()
+main(prog_name="warren")

@@ -22,6 +22,7 @@ from warren.process import life
 progress = int(sys.argv[1])
 loaded = load(Path(), os.environ)
 with life.announced(), life.running(loaded.config) as stop:
+    life.log_findings(loaded)
     if "child" in sys.argv:
         subprocess.run(["sh", "-c", "echo of a child; echo complaint of a child >&2"], check=True)
     os.write(progress, b"ready\\n")
@@ -155,6 +156,18 @@ def test_a_log_that_cannot_be_written_takes_the_pidfile_back(tmp_path: Path) -> 
     assert code == 1
     assert "cannot write logging.filename file/warren.log: Not a directory" in err
     assert not (tmp_path / "burrow.pid").exists()
+
+
+def test_oddities_of_the_configuration_are_in_the_log(tmp_path: Path) -> None:
+    with work(tmp_path, "[general]\npidfil = 'x'\n[logging]\nlevel = 'loud'\n") as started:
+        started.says("ready")
+        _, out, _ = started.end(signal.SIGTERM)
+
+    told = [json.loads(line) for line in out.splitlines()][:-1]
+    assert [(line["level"], line["file"]) for line in told] == [("warn", "burrow.toml")] * 2
+    findings = " ".join(line["finding"] for line in told)
+    assert "logging.level" in findings
+    assert "did you mean pidfile" in findings
 
 
 TO_FILE = '[general]\nstdout-logfile = "out.log"\n'

@@ -10,8 +10,12 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from warren.config import Config
+import structlog
+
+from warren.config import Config, Loaded
 from warren.process import logs, output, pidfile, signals
+
+log = structlog.get_logger()
 
 
 @contextmanager
@@ -25,6 +29,15 @@ def running(config: Config) -> Iterator[threading.Event]:
         stack.enter_context(pidfile.held(path))
         stack.enter_context(logs.configured(config.logging))
         yield stack.enter_context(signals.stopping(forced=lambda: pidfile.release(path)))
+
+
+def log_findings(loaded: Loaded) -> None:
+    """What is odd about the configuration, once there is a log to say it in."""
+    file = log.bind(type="main", file=str(loaded.path))
+    for finding in (*loaded.warnings, *loaded.unknown):
+        file.warning("the configuration has an oddity", finding=finding)
+    for key in loaded.unused:
+        file.debug("a setting has no effect", finding=key)
 
 
 @contextmanager
