@@ -110,9 +110,9 @@ def test_a_second_ctrl_c_leaves_at_once_and_takes_the_pidfile_along(tmp_path: Pa
         started.says("ready")
         started.process.send_signal(signal.SIGINT)
         started.says("hanging")
-        code, _, _ = started.end(signal.SIGINT)
+        code, _, err = started.end(signal.SIGINT)
 
-    assert code == 130
+    assert (code, err) == (130, "Warren left without a clean stop\n")
     assert not (tmp_path / "burrow.pid").exists()
 
 

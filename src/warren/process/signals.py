@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from queue import SimpleQueue
 from types import FrameType
+from typing import NoReturn
 
 import structlog
 
@@ -23,11 +24,14 @@ def stopping(forced: Callable[[], None]) -> Iterator[threading.Event]:
     # into a SimpleQueue is safe there; a thread of its own does the rest.
     arrived: SimpleQueue[int | None] = SimpleQueue()
     stop = threading.Event()
-    watcher = threading.Thread(
-        target=_watch, args=(arrived, stop, forced), name="signals", daemon=True
-    )
+    watcher = threading.Thread(target=_watch, args=(arrived, stop), name="signals", daemon=True)
+    is_asked = False
 
     def handle(number: int, _frame: FrameType | None) -> None:
+        nonlocal is_asked
+        if is_asked and number == signal.SIGINT:
+            _leave(forced)
+        is_asked = True
         arrived.put(number)
 
     with ExitStack() as restored:
@@ -42,14 +46,13 @@ def stopping(forced: Callable[[], None]) -> Iterator[threading.Event]:
         yield stop
 
 
-def _watch(
-    arrived: "SimpleQueue[int | None]", stop: threading.Event, forced: Callable[[], None]
-) -> None:
+def _watch(arrived: "SimpleQueue[int | None]", stop: threading.Event) -> None:
     while (number := arrived.get()) is not None:
-        if not stop.is_set():
-            log.info("stopping", type="main", signal=signal.Signals(number).name)
-            stop.set()
-        elif number == signal.SIGINT:
-            log.warning("leaving without a clean stop", type="main")
-            forced()
-            os._exit(128 + number)
+        stop.set()
+        log.info("stopping", type="main", signal=signal.Signals(number).name)
+
+
+def _leave(forced: Callable[[], None]) -> NoReturn:
+    forced()
+    os.write(2, b"Warren left without a clean stop\n")
+    os._exit(128 + signal.SIGINT)
