@@ -1,0 +1,1 @@
+"""History to verdict: Burrow's rules over all windows at once."""

@@ -1,0 +1,86 @@
+"""Burrow's rules. Each is arrays in, a boolean for each window out, and its docstring is the rule.
+
+A grid has a line for each window, its commits oldest first; a window with free places repeats its
+oldest commit in them. `lag` is negative where it is not known: a back-filled commit.
+The first rule that holds decides, in the order of `Rule`.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Grid = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+class Rule(IntEnum):
+    """What decided about a partition."""
+
+    NOT_JUDGED = 0  # no window, or one less complete than asked for: OK
+    CAUGHT_UP = 1  # OK
+    STOPPED = 2  # STOP
+    REWOUND = 3  # REWIND
+    WAS_CAUGHT_UP = 4  # OK
+    STALLED = 5  # STALL
+    FALLING_BEHIND = 6  # WARN
+    CATCHING_UP = 7  # OK
+
+
+def is_caught_up(current_lag: Ints, allowed_lag: int) -> Mask:
+    """The lag now is no more than allowed."""
+    return current_lag <= allowed_lag
+
+
+def has_stopped(committed_ms: Grid, now_ms: int) -> Mask:
+    """The silence since the last commit is longer than the whole window."""
+    first, last = committed_ms[:, 0], committed_ms[:, -1]
+    return now_ms - last > last - first
+
+
+def was_at_the_end(offset: Grid, lowest_end: Ints) -> Mask:
+    """The last commit reached some log end that is still remembered: data came only lately.
+
+    Then a silent consumer had nothing to commit, and has not stopped.
+    """
+    return lowest_end <= offset[:, -1]
+
+
+def has_rewound(offset: Grid) -> Mask:
+    """An offset is less than the one before, and none after the first such gets back there."""
+    goes_back = offset[:, 1:] < offset[:, :-1]
+    rewound = _any(goes_back)
+    some = np.flatnonzero(rewound)
+    if len(some):
+        before = goes_back[some].argmax(axis=1)[:, None]
+        height = np.take_along_axis(offset[some], before, axis=1)
+        later = np.arange(offset.shape[1]) > before
+        rewound[some] = ~_any((offset[some] >= height) & later)
+    return rewound
+
+
+def was_caught_up(lag: Grid, allowed_lag: int) -> Mask:
+    """Some known lag in the window is no more than allowed."""
+    return _any((lag >= 0) & (lag <= allowed_lag))
+
+
+def has_stalled(offset: Grid) -> Mask:
+    """All offsets are equal; a single commit is."""
+    return ~_any(offset != offset[:, :1])
+
+
+def is_falling_behind(lag: Grid) -> Mask:
+    """The lag never shrinks from one commit to the next, as far as it is known."""
+    grows = ~_any(lag[:, 1:] < lag[:, :-1])
+    gaps = np.flatnonzero(_any(lag < 0))
+    if len(gaps):
+        some = lag[gaps]
+        greatest = np.maximum.accumulate(some, axis=1)
+        grows[gaps] = ~_any((some >= 0) & (some < greatest))
+    return grows
+
+
+def _any(conditions: Mask) -> Mask:
+    """Whether a condition holds somewhere in the line."""
+    return np.asarray(conditions.any(axis=1))

@@ -1,0 +1,191 @@
+"""Windows + log ends + now -> what every partition and every group is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.evaluate import rules
+from warren.evaluate.rules import Rule
+from warren.histories import Histories, ranges
+from warren.model import Status
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+
+# Windows judged at once: small enough for a processor's cache, large enough to hide Python.
+CHUNK = 8192
+
+STATUS_OF = np.full(len(Rule), Status.OK, np.uint8)
+STATUS_OF[Rule.STOPPED] = Status.STOP
+STATUS_OF[Rule.REWOUND] = Status.REWIND
+STATUS_OF[Rule.STALLED] = Status.STALL
+STATUS_OF[Rule.FALLING_BEHIND] = Status.WARN
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`[evaluator.*]`, as far as it concerns the rules."""
+
+    minimum_complete: float = 0.0
+    allowed_lag: int = 0
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The first or the last commit of each window; meaningless where `filled` is 0."""
+
+    offset: Ints
+    committed_ms: Ints
+    observed_s: npt.NDArray[np.uint32]
+    lag: Ints  # negative: not known
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """A line for each partition of each group: by group, then topic, then number."""
+
+    topic: npt.NDArray[np.int32]  # place in `Verdicts.topics`
+    partition: npt.NDArray[np.int32]
+    status: Bytes
+    rule: Bytes  # what decided, a `Rule`
+    filled: npt.NDArray[np.uint16]  # commits in the window; 0: never committed to
+    complete: Floats
+    current_lag: Ints
+    start: Edge
+    end: Edge
+    owner: npt.NDArray[np.int32]  # places in `Verdicts.owners`
+    client: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A line for each group, sorted by name."""
+
+    first: Ints  # its partitions are the lines from first[i] to before first[i + 1]
+    status: Bytes
+    complete: Floats
+    partition_count: Ints
+    total_lag: Ints
+    max_lag_line: Ints  # the first partition with the greatest lag
+    last_commit_ms: Ints
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The judgement of one moment over one cluster. It owns its arrays: nothing changes them."""
+
+    now_s: int
+    names: tuple[str, ...]  # of the groups, sorted
+    topics: tuple[str, ...]
+    owners: tuple[str, ...]  # names of owners and of clients; 0 is nobody
+    groups: Groups
+    partitions: Partitions
+
+
+def judge(histories: Histories, settings: Settings, now_s: int) -> Verdicts:
+    """Judge every partition, then every group by its partitions."""
+    row, count = histories.rows(), histories.pair_count
+    end_row = histories.end_rows()
+    partitions = _judge_partitions(histories, row, end_row, settings, now_s)
+    lines = np.concatenate([[0], np.cumsum(count)])
+    first = np.append(lines[histories.group_pair], lines[-1])
+    return Verdicts(
+        now_s,
+        histories.groups,
+        histories.topics,
+        histories.owners,
+        _judge_groups(partitions, first, histories.last_ms[row]),
+        partitions,
+    )
+
+
+def _judge_partitions(
+    histories: Histories, row: Ints, end_row: Ints, settings: Settings, now_s: int
+) -> Partitions:
+    """Judge chunk by chunk, so that what the rules read stays in the processor's cache."""
+    filled = histories.filled[row]
+    complete = filled.astype(np.float32) / np.float32(histories.offset.shape[1])
+    current_lag = _current_lag(histories, row, end_row)
+    judged = (filled > 0) & (complete >= np.float32(settings.minimum_complete))
+    caught_up = rules.is_caught_up(current_lag, settings.allowed_lag)
+    rule = np.zeros(len(row), np.uint8)
+    rule[judged & caught_up] = Rule.CAUGHT_UP
+    behind = np.flatnonzero(judged & ~caught_up)
+    for start in range(0, len(behind), CHUNK):
+        some = behind[start : start + CHUNK]
+        rule[some] = _decide(histories, row[some], end_row[some], settings, now_s)
+    count = histories.pair_count
+    return Partitions(
+        topic=np.repeat(histories.pair_topic.astype(np.int32), count),
+        partition=ranges(np.zeros_like(count), count).astype(np.int32),
+        status=STATUS_OF[rule],
+        rule=rule,
+        filled=filled,
+        complete=complete,
+        current_lag=current_lag,
+        start=_edge(histories, row, 0),
+        end=_edge(histories, row, -1),
+        owner=histories.owner[row],
+        client=histories.client[row],
+    )
+
+
+def _current_lag(histories: Histories, row: Ints, end_row: Ints) -> Ints:
+    """How far the last commit is behind the newest log end; 0 where there was no commit."""
+    lag = np.maximum(histories.newest_end[end_row] - histories.offset[row, -1], 0)
+    return np.where(histories.filled[row] > 0, lag, 0)
+
+
+def _decide(
+    histories: Histories, row: Ints, end_row: Ints, settings: Settings, now_s: int
+) -> Bytes:
+    """The first rule that holds, for windows that are behind."""
+    offset, lag = histories.offset[row], histories.lag[row]
+    at_the_end = rules.was_at_the_end(offset, histories.lowest_end[end_row])
+    stopped = rules.has_stopped(histories.committed_ms[row], now_s * 1000) & ~at_the_end
+    return np.select(
+        [
+            stopped,
+            rules.has_rewound(offset),
+            rules.was_caught_up(lag, settings.allowed_lag),
+            rules.has_stalled(offset),
+            rules.is_falling_behind(lag),
+        ],
+        [
+            np.uint8(Rule.STOPPED),
+            np.uint8(Rule.REWOUND),
+            np.uint8(Rule.WAS_CAUGHT_UP),
+            np.uint8(Rule.STALLED),
+            np.uint8(Rule.FALLING_BEHIND),
+        ],
+        np.uint8(Rule.CATCHING_UP),
+    )
+
+
+def _edge(histories: Histories, row: Ints, column: int) -> Edge:
+    return Edge(
+        histories.offset[row, column],
+        histories.committed_ms[row, column],
+        histories.observed_s[row, column],
+        histories.lag[row, column],
+    )
+
+
+def _judge_groups(partitions: Partitions, first: Ints, last_ms: Ints) -> Groups:
+    """A group is as bad as its worst partition; each of STOP, STALL and REWIND makes it ERR."""
+    begin, count = first[:-1], np.diff(first)
+    worst = np.maximum.reduceat(np.minimum(partitions.status, np.uint8(Status.ERR)), begin)
+    full = np.add.reduceat(partitions.complete == 1, begin, dtype=np.int64)
+    max_lag = np.maximum.reduceat(partitions.current_lag, begin)
+    is_max = np.flatnonzero(partitions.current_lag == np.repeat(max_lag, count))
+    return Groups(
+        first=first,
+        status=worst,
+        complete=(full / count).astype(np.float32),
+        partition_count=count,
+        total_lag=np.add.reduceat(partitions.current_lag, begin),
+        max_lag_line=is_max[np.searchsorted(is_max, begin)],
+        last_commit_ms=np.maximum.reduceat(last_ms, begin),
+    )

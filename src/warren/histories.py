@@ -1,0 +1,57 @@
+"""What the windows show and the rules read: all windows of one cluster, as arrays."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+def ranges(base: Ints, count: Ints) -> Ints:
+    """`base[i] .. base[i] + count[i] - 1` of every i, one after the other."""
+    ends = np.cumsum(count)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.repeat(base - ends + count, count) + np.arange(total)
+
+
+@dataclass(frozen=True)
+class Histories:
+    """The arrays are the windows' own and change with the next fold: read them, then let go.
+
+    Groups are sorted by name, the pairs (group, topic) of a group by topic. A pair has a row for
+    each partition of its topic, committed to or not.
+    """
+
+    groups: tuple[str, ...]
+    topics: tuple[str, ...]
+    owners: tuple[str, ...]  # names of owners and clients; the first is nobody's
+
+    group_pair: Ints  # by group: its first pair
+    pair_topic: Ints  # by pair: place in `topics`
+    pair_row: Ints  # its first row
+    pair_count: Ints  # how many rows
+    pair_end: Ints  # its topic's first row in `newest_end` and `lowest_end`
+
+    # By row. The grids have a column for each interval, oldest first; free places on the left
+    # repeat the oldest commit.
+    offset: Ints
+    order: Ints
+    committed_ms: Ints
+    lag: Ints  # negative: not known
+    observed_s: npt.NDArray[np.uint32]
+    filled: npt.NDArray[np.uint16]  # commits in the window; 0: none
+    last_ms: Ints  # time of the newest commit
+    owner: npt.NDArray[np.int32]  # places in `owners`
+    client: npt.NDArray[np.int32]
+
+    newest_end: Ints
+    lowest_end: Ints  # the lowest end still remembered
+
+    def rows(self) -> Ints:
+        """The row of every partition, group by group, topic by topic."""
+        return ranges(self.pair_row, self.pair_count)
+
+    def end_rows(self) -> Ints:
+        """The row in `newest_end` and `lowest_end` of every partition, in the order of `rows`."""
+        return ranges(self.pair_end, self.pair_count)

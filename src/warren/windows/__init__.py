@@ -1,0 +1,1 @@
+"""The history of each partition: the last commits of every group, as a few large arrays."""

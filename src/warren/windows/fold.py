@@ -1,0 +1,194 @@
+"""Commits into windows, a whole batch at once, with the result of folding them one at a time.
+
+Burrow takes commits singly: find the place by order, drop duplicates, merge what is too close to
+the commit before. Three facts make it a matter of arrays:
+
+- A commit beyond the newest is appended. Nearly all are, and a row of appends is one shift.
+- Without a merge, a window is simply the `intervals` greatest orders ever seen.
+- The newest order only grows, so whether a commit was beyond the newest of its moment, and hence
+  has a lag, is a running maximum.
+
+Only late commits that may also merge are taken singly (`singly.py`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.histories import ranges
+from warren.windows import singly
+from warren.windows.grid import CHUNK, NO_LAG, Grid, push
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+class Commits(NamedTuple):
+    """Columns of commits; `lag` is the one they get if they are beyond the newest."""
+
+    row: Ints
+    offset: Ints
+    order: Ints
+    committed_ms: Ints
+    lag: Ints
+    observed_s: Ints
+
+    def take(self, which: Ints | Mask) -> "Commits":
+        return Commits(*(column[which] for column in self))
+
+
+def fold(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
+    """Fold commits, given in the order they came, into the rows they name."""
+    if not len(commits.row):
+        return
+    commits = _by_row(commits)
+    head = _heads(commits.row)
+    rows = commits.row[head]
+    before = np.concatenate([commits.order[:1], commits.order[:-1]])
+    before[head] = grid.order[rows, -1]
+    late = commits.order <= before
+    late[head] &= grid.filled[rows] > 0
+    if late.any():
+        has_late = np.logical_or.reduceat(late, head)
+        in_late = np.repeat(has_late, _counts(head, len(late)))
+        _fold_late(grid, commits.take(in_late), min_distance_ms)
+        commits = commits.take(~in_late)
+        if not len(commits.row):
+            return
+        head = _heads(commits.row)
+        rows = commits.row[head]
+    newest_ms = np.maximum.reduceat(commits.committed_ms, head)
+    grid.last_ms[rows] = np.maximum(grid.last_ms[rows], newest_ms)
+    _append(grid, _merged(grid, commits, head, min_distance_ms))
+
+
+def _by_row(commits: Commits) -> Commits:
+    """Sort by row, first come first: the position rides in the low bits of the key."""
+    row = commits.row
+    if (row[1:] > row[:-1]).all():
+        return commits
+    bits = len(row).bit_length()
+    keys = np.sort(row << bits | np.arange(len(row)))
+    return commits.take(keys & ((1 << bits) - 1))
+
+
+def _heads(row: Ints) -> Ints:
+    """Where each row's commits begin."""
+    return np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1]]))
+
+
+def _counts(head: Ints, total: int) -> Ints:
+    return np.diff(head, append=total)
+
+
+def _append(grid: Grid, commits: Commits) -> None:
+    """Append commits that are in order and beyond the newest of their row."""
+    if not len(commits.row):
+        return
+    head = _heads(commits.row)
+    counts = _counts(head, len(commits.row))
+    first = head + np.maximum(counts - grid.intervals, 0)
+    counts = np.minimum(counts, grid.intervals)
+    for count in np.unique(counts):
+        chosen = first[counts == count]
+        for start in range(0, len(chosen), CHUNK):
+            at = chosen[start : start + CHUNK, None] + np.arange(count)
+            _append_equal(grid, commits, at)
+
+
+def _append_equal(grid: Grid, commits: Commits, at: Ints) -> None:
+    """Append the same number of commits to each row: `at` holds a line of positions for each."""
+    rows = commits.row[at[:, 0]]
+    fresh = grid.filled[rows] == 0
+    push(grid.offset, rows, commits.offset[at], fresh)
+    push(grid.order, rows, commits.order[at], fresh)
+    push(grid.committed_ms, rows, commits.committed_ms[at], fresh)
+    push(grid.lag, rows, commits.lag[at], fresh)
+    push(grid.observed_s, rows, commits.observed_s[at], fresh)
+    held = grid.filled[rows].astype(np.int64)
+    grid.filled[rows] = np.minimum(held + at.shape[1], grid.intervals)
+
+
+def _merged(grid: Grid, commits: Commits, head: Ints, min_distance_ms: int) -> Commits:
+    """Merge appends that are too close to the one before; those at a window's newest go there."""
+    rows = commits.row[head]
+    before = np.concatenate([commits.committed_ms[:1], commits.committed_ms[:-1]])
+    first_ms = commits.committed_ms[head]
+    before[head] = np.where(
+        grid.filled[rows] > 0, grid.committed_ms[rows, -1], first_ms - min_distance_ms
+    )
+    close = commits.committed_ms - before < min_distance_ms
+    if not close.any():
+        return commits
+    opens = np.ones(len(close), np.bool_)
+    has_close = np.logical_or.reduceat(close, head)
+    touched = ranges(head[has_close], _counts(head, len(close))[has_close])
+    is_head = np.zeros(len(close), np.bool_)
+    is_head[head] = True
+    opens[touched] = singly.openings(
+        commits.committed_ms[touched].tolist(),
+        before[touched].tolist(),
+        is_head[touched].tolist(),
+        min_distance_ms,
+    )
+    begins = np.flatnonzero(opens | is_head)
+    last = np.append(begins[1:], len(close)) - 1
+    entries = commits.take(last)._replace(committed_ms=commits.committed_ms[begins])
+    into_newest = ~opens[begins]
+    _replace_newest(grid, entries.take(into_newest))
+    return entries.take(~into_newest)
+
+
+def _replace_newest(grid: Grid, commits: Commits) -> None:
+    """Overwrite the newest commit of each row but for its time; a lone one fills all its places."""
+    lone = grid.filled[commits.row] == 1
+    for name in ("offset", "order", "lag", "observed_s"):
+        array, values = getattr(grid, name), getattr(commits, name)
+        array[commits.row, -1] = values
+        array[commits.row[lone]] = values[lone, None]
+
+
+def _fold_late(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
+    """Fold rows where some commit is not beyond the newest of its moment."""
+    rows = commits.row[_heads(commits.row)]
+    everything, is_new = _with_windows(grid, commits, rows)
+    segment = np.searchsorted(rows, everything.row)
+    rank = np.unique(everything.order, return_inverse=True)[1]
+    key = segment * (len(rank) + 1) + rank
+    beyond = np.concatenate([[True], key[1:] > np.maximum.accumulate(key)[:-1]])
+    everything = everything._replace(lag=np.where(~is_new | beyond, everything.lag, NO_LAG))
+    newest = is_new & beyond
+    np.maximum.at(grid.last_ms, everything.row[newest], everything.committed_ms[newest])
+
+    by_order = np.argsort(key, kind="stable")
+    by_order = by_order[np.concatenate([[True], np.diff(key[by_order]) > 0])]
+    line = segment[by_order]
+    gap = np.diff(everything.committed_ms[by_order])
+    may_merge = np.zeros(len(rows), np.bool_)
+    may_merge[line[1:][(gap < min_distance_ms) & (line[1:] == line[:-1])]] = True
+
+    grid.filled[rows] = 0
+    _append(grid, everything.take(by_order[~may_merge[line]]))
+    again = may_merge[segment]
+    if again.any():
+        lines = singly.fold(everything.take(again), is_new[again], grid.intervals, min_distance_ms)
+        _append(grid, Commits(*lines))
+
+
+def _with_windows(grid: Grid, commits: Commits, rows: Ints) -> tuple[Commits, Mask]:
+    """The commits preceded, row by row, by what their window holds; and which of these are new."""
+    held = grid.filled[rows].astype(np.int64)
+    row = np.repeat(rows, held)
+    column = ranges(grid.intervals - held, held)
+    windows = Commits(
+        row,
+        grid.offset[row, column],
+        grid.order[row, column],
+        grid.committed_ms[row, column],
+        grid.lag[row, column],
+        grid.observed_s[row, column].astype(np.int64),
+    )
+    joined = Commits(*(np.concatenate(pair) for pair in zip(windows, commits, strict=True)))
+    by_row = np.argsort(joined.row, kind="stable")
+    return joined.take(by_row), by_row >= len(row)

@@ -1,0 +1,82 @@
+"""The windows themselves: rows of commits, oldest first."""
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.windows.rows import Rows
+
+Ints = npt.NDArray[np.int64]
+UInts = npt.NDArray[np.uint32]
+Mask = npt.NDArray[np.bool_]
+Span = slice | Ints
+
+NO_LAG = -1  # a back-filled commit: the log end of its time is not known
+PENDING_LAG = -2  # a commit that waits for its first log end
+
+# Rows handled at once: small enough for a processor's cache, large enough to hide Python.
+CHUNK = 8192
+
+
+def span(rows: Ints) -> Span:
+    """Ascending rows as a slice when they follow each other, which NumPy reads faster."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
+
+
+class Grid(Rows):
+    """One window a row, right-aligned: the newest commit is in the last column.
+
+    Free places on the left repeat the oldest commit. So shifting a row by one appends to it, the
+    first column is always the start of the window, and no rule has to know about free places.
+    """
+
+    offset: Ints
+    order: Ints
+    committed_ms: Ints
+    lag: Ints
+    observed_s: UInts
+    filled: npt.NDArray[np.uint16]  # how many commits the window holds; 0: no window
+    last_ms: Ints  # when the newest commit was made, also if it was merged into an older one
+    owner: npt.NDArray[np.int32]
+    client: npt.NDArray[np.int32]
+
+    def __init__(self, intervals: int) -> None:
+        wide = (intervals,)
+        super().__init__(
+            {
+                "offset": (wide, np.int64),
+                "order": (wide, np.int64),
+                "committed_ms": (wide, np.int64),
+                "lag": (wide, np.int64),
+                "observed_s": (wide, np.uint32),
+                "filled": ((), np.uint16),
+                "last_ms": ((), np.int64),
+                "owner": ((), np.int32),
+                "client": ((), np.int32),
+            }
+        )
+        self.intervals = intervals
+
+    def clear(self, rows: Ints) -> None:
+        self.clear_windows(rows)
+        self.owner[rows] = 0
+        self.client[rows] = 0
+
+    def clear_windows(self, rows: Ints) -> None:
+        self.filled[rows] = 0
+        self.last_ms[rows] = 0
+
+
+def push(
+    array: npt.NDArray[np.generic], rows: Ints, new: Ints, fresh: npt.NDArray[np.bool_]
+) -> None:
+    """Append `new` (rows x k) to the right of each row; a fresh row repeats its first commit."""
+    width, more = array.shape[1], new.shape[1]
+    where = span(rows)
+    block = np.empty((len(rows), width), array.dtype)
+    if more < width:
+        block[:, : width - more] = array[where, more:]
+        block[fresh, : width - more] = new[fresh, :1]
+    block[:, width - more :] = new
+    array[where] = block

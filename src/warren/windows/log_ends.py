@@ -1,0 +1,117 @@
+"""The brokers' end offsets: the last few of each partition of each topic."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from warren.windows.grid import CHUNK, push
+from warren.windows.names import Names
+from warren.windows.records import encoded
+from warren.windows.rows import Blocks, Rows
+
+Ints = npt.NDArray[np.int64]
+
+
+class EndRows(Rows):
+    """One partition a row: its last ends, oldest first; free places repeat the oldest."""
+
+    ends: Ints
+    newest: Ints
+    lowest: Ints  # of `ends`: a group at or beyond it was at the end of the log not long ago
+    filled: npt.NDArray[np.uint16]
+
+    def __init__(self, intervals: int) -> None:
+        super().__init__(
+            {
+                "ends": ((intervals,), np.int64),
+                "newest": ((), np.int64),
+                "lowest": ((), np.int64),
+                "filled": ((), np.uint16),
+            }
+        )
+        self.intervals = intervals
+
+    def clear(self, rows: Ints) -> None:
+        self.filled[rows] = 0
+
+    def push(self, rows: Ints, offsets: Ints) -> None:
+        for start in range(0, len(rows), CHUNK):
+            some, new = rows[start : start + CHUNK], offsets[start : start + CHUNK]
+            push(self.ends, some, new[:, None], self.filled[some] == 0)
+            self.newest[some] = new
+            self.lowest[some] = self.ends[some].min(axis=1)
+            held = self.filled[some].astype(np.int64)
+            self.filled[some] = np.minimum(held + 1, self.intervals)
+
+
+class LogEnds:
+    """Topics keep the most partitions they ever had: a re-created one must be deleted first."""
+
+    def __init__(self, intervals: int) -> None:
+        self.topics = Names()
+        self.rows = EndRows(intervals)
+        self.blocks = Blocks(self.rows)
+
+    def ensure(self, topic: str, count: int) -> int:
+        number = self.topics.id(topic)
+        self.blocks.ensure(number, count)
+        return number
+
+    def refresh(self, ends: pa.Table, partition_counts: Mapping[str, int]) -> None:
+        """Take in one answer of the brokers; partitions whose end is null keep what they had."""
+        for topic, count in partition_counts.items():
+            self.ensure(topic, count)
+        ends = ends.filter(ends["offset"].is_valid())
+        codes, names = encoded(ends["topic"])
+        numbers = np.array([self.topics.id(name) for name in names], np.int64)[codes]
+        partition = ends["partition"].to_numpy().astype(np.int64)
+        for number in np.unique(numbers):  # a partition newer than the counts
+            self.blocks.ensure(int(number), int(partition[numbers == number].max()) + 1)
+        rows = self.blocks.base[numbers] + partition
+        in_order = np.argsort(rows, kind="stable")
+        self.rows.push(rows[in_order], ends["offset"].to_numpy()[in_order])
+
+    def where(self, topics: list[str]) -> tuple[Ints, Ints]:
+        """First row and number of partitions of each topic; an unknown topic has none."""
+        numbers = np.array([self.topics.find(topic) for topic in topics], np.int64)
+        known = numbers >= 0
+        base, count = np.zeros_like(numbers), np.zeros_like(numbers)
+        base[known] = self.blocks.base[numbers[known]]
+        count[known] = self.blocks.count[numbers[known]]
+        return base, count
+
+    def has_end(self, topic: str, partition: int) -> bool:
+        number = self.topics.find(topic)
+        if number < 0 or not 0 <= partition < self.blocks.count[number]:
+            return False
+        return bool(self.rows.filled[self.blocks.base[number] + partition])
+
+    def newest_of(self, topics: list[str], partitions: list[int]) -> Ints:
+        """The newest end of partitions that have one."""
+        base, _ = self.where(topics)
+        return self.rows.newest[base + np.array(partitions, np.int64)]
+
+    def delete(self, topic: str) -> None:
+        number = self.topics.find(topic)
+        if number >= 0:
+            self.blocks.release(np.array([number]))
+            self.topics.drop(number)
+            self.blocks.compact()
+
+    def newest(self, topic: str) -> list[int | None]:
+        """By partition: the newest end, None while it is not known."""
+        rows = self._rows(topic)
+        ends, known = self.rows.newest[rows].tolist(), (self.rows.filled[rows] > 0).tolist()
+        return [end if is_known else None for end, is_known in zip(ends, known, strict=True)]
+
+    def recent(self, topic: str) -> list[list[int]]:
+        """By partition: the ends it remembers, oldest first."""
+        return [
+            self.rows.ends[row, self.rows.intervals - int(self.rows.filled[row]) :].tolist()
+            for row in self._rows(topic)
+        ]
+
+    def _rows(self, topic: str) -> Ints:
+        return self.blocks.rows_of(np.array([self.topics.ids[topic]]))

@@ -1,0 +1,60 @@
+"""Names as small numbers, so that a partition holds an integer and not a string."""
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+class Names:
+    """Numbers are given out from zero and given again once their name is dropped."""
+
+    def __init__(self, *first: str) -> None:
+        self.ids: dict[str, int] = {}
+        self._names: list[str] = []
+        self._free: list[int] = []
+        self._listed: tuple[str, ...] | None = None
+        for name in first:
+            self.id(name)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, number: int) -> str:
+        return self._names[number]
+
+    def id(self, name: str) -> int:
+        """The number of a name, a new one when it has none."""
+        known = self.ids.get(name)
+        if known is not None:
+            return known
+        if self._free:
+            number = self._free.pop()
+            self._names[number] = name
+        else:
+            number = len(self._names)
+            self._names.append(name)
+        self.ids[name] = number
+        self._listed = None
+        return number
+
+    def find(self, name: str) -> int:
+        """The number of a name, -1 when it has none."""
+        return self.ids.get(name, -1)
+
+    def drop(self, number: int) -> None:
+        del self.ids[self._names[number]]
+        self._free.append(number)
+
+    def by_number(self) -> tuple[str, ...]:
+        """All names, to be looked up by number; a dropped one stands until its number is reused."""
+        if self._listed is None:
+            self._listed = tuple(self._names)
+        return self._listed
+
+    def ranks(self) -> Ints:
+        """By number: the place of its name in the sorted list of names."""
+        in_order = sorted(self.ids.items())
+        ranks = np.full(len(self._names), -1, np.int64)
+        ranks[[number for _, number in in_order]] = np.arange(len(in_order))
+        return ranks

@@ -1,0 +1,85 @@
+"""Who reads what: the owner and client id of each partition, as the group's members say."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.windows.log_ends import LogEnds
+from warren.windows.names import Names
+from warren.windows.pairs import Pairs
+
+Ints = npt.NDArray[np.int64]
+Assignment = Mapping[tuple[str, int], tuple[str, str]]  # (topic, partition) -> (owner, client id)
+
+# Clients that name themselves anew at each start leave names behind; below this many, let them.
+TIDY_FROM = 4096
+
+
+class Owners:
+    """An assignment replaces the one before it whole: a partition that lost its owner has none."""
+
+    def __init__(self, pairs: Pairs, ends: LogEnds) -> None:
+        self.names = Names("")  # zero stands for nobody
+        self._pairs = pairs
+        self._ends = ends
+        self._unplaced: dict[str, dict[tuple[str, int], tuple[str, str]]] = {}
+        self._tidy_at = TIDY_FROM
+
+    def set(self, group: str, assignment: Assignment) -> None:
+        had = self._blank(group)
+        self._place(group, assignment)
+        self._pairs.remove_unused(had.tolist())
+        self._tidy()
+
+    def clear(self, group: str) -> None:
+        self._unplaced.pop(group, None)
+        self._pairs.remove_unused(self._blank(group).tolist())
+
+    def forget(self, group: str, topic: str | None = None) -> None:
+        """Of a deleted group, or of one topic of it, forget what could not be placed yet."""
+        unplaced = self._unplaced.pop(group, {})
+        left = {key: owner for key, owner in unplaced.items() if topic not in (None, key[0])}
+        if left:
+            self._unplaced[group] = left
+
+    def place_unplaced(self) -> None:
+        """Log ends have come: try again what had none."""
+        for group, assignment in [*self._unplaced.items()]:
+            self._place(group, assignment)
+
+    def _place(self, group: str, assignment: Assignment) -> None:
+        unplaced = {}
+        grid = self._pairs.grid
+        for (topic, partition), (owner, client) in assignment.items():
+            if not self._ends.has_end(topic, partition):
+                unplaced[topic, partition] = (owner, client)
+                continue
+            row = self.row(group, topic, partition)
+            grid.owner[row], grid.client[row] = self.names.id(owner), self.names.id(client)
+        self._unplaced.pop(group, None)
+        if unplaced:
+            self._unplaced[group] = unplaced
+
+    def row(self, group: str, topic: str, partition: int) -> int:
+        """The row of a partition that has a log end; its pair is made when there is none."""
+        number = self._ends.topics.ids[topic]
+        pair = self._pairs.ensure(group, number, int(self._ends.blocks.count[number]))
+        return int(self._pairs.blocks.base[pair]) + partition
+
+    def _blank(self, group: str) -> Ints:
+        pairs = self._pairs.of(group)
+        rows = self._pairs.blocks.rows_of(pairs)
+        self._pairs.grid.owner[rows] = 0
+        self._pairs.grid.client[rows] = 0
+        return pairs
+
+    def _tidy(self) -> None:
+        """Drop names that no partition has any more, each time their number has doubled."""
+        if len(self.names) < self._tidy_at:
+            return
+        grid = self._pairs.grid
+        used = np.union1d(grid.owner[: grid.size], grid.client[: grid.size])
+        for number in set(self.names.ids.values()) - {0, *used.tolist()}:
+            self.names.drop(number)
+        self._tidy_at = max(TIDY_FROM, 2 * len(self.names))

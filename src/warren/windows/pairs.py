@@ -1,0 +1,102 @@
+"""Which groups read which topics, and where the windows of each pair are."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.windows.grid import Grid
+from warren.windows.names import Names
+from warren.windows.rows import Blocks
+
+Ints = npt.NDArray[np.int64]
+
+
+class Pairs:
+    """A (group, topic) pair owns a row for each partition of the topic, committed to or not."""
+
+    def __init__(self, grid: Grid, topics: Names) -> None:
+        self.grid = grid
+        self.topics = topics
+        self.groups = Names()
+        self.blocks = Blocks(grid)
+        self.of_group: dict[int, dict[int, int]] = {}  # group -> topic -> pair
+        self.group: Ints = np.zeros(0, np.int64)
+        self.topic: Ints = np.zeros(0, np.int64)
+        self._size = 0
+        self._free: list[int] = []
+        self._in_order: Ints | None = None
+
+    def ensure(self, group: str, topic: int, count: int) -> int:
+        """The pair, made when there is none, with at least `count` partitions."""
+        number = self.groups.id(group)
+        of_topic = self.of_group.setdefault(number, {})
+        pair = of_topic.get(topic)
+        if pair is None:
+            pair = of_topic[topic] = self._new(number, topic)
+        if self.blocks.count[pair] < count:
+            self.blocks.ensure(pair, count)
+        return pair
+
+    def _new(self, group: int, topic: int) -> int:
+        if self._free:
+            pair = self._free.pop()
+        else:
+            pair = self._size
+            self._size += 1
+            if pair == len(self.group):
+                more = np.zeros(max(len(self.group), 64), np.int64)
+                self.group = np.concatenate([self.group, more])
+                self.topic = np.concatenate([self.topic, more])
+            self.blocks.ensure(pair, 0)
+        self.group[pair], self.topic[pair] = group, topic
+        self._in_order = None
+        return pair
+
+    def find(self, group: str, topic: int) -> int:
+        """The pair, -1 when there is none."""
+        return self.of_group.get(self.groups.find(group), {}).get(topic, -1)
+
+    def of(self, group: str) -> Ints:
+        return np.array([*self.of_group.get(self.groups.find(group), {}).values()], np.int64)
+
+    def reading(self, topic: int) -> Ints:
+        every: Ints = self.in_order()
+        chosen: Ints = every[self.topic[every] == topic]
+        return chosen
+
+    def in_order(self) -> Ints:
+        """All pairs, sorted by the name of their group, then of their topic."""
+        if self._in_order is None:
+            groups = self.of_group.values()
+            pairs = np.array([pair for of_topic in groups for pair in of_topic.values()], np.int64)
+            group, topic = self.groups.ranks(), self.topics.ranks()
+            by_name = np.lexsort((topic[self.topic[pairs]], group[self.group[pairs]]))
+            self._in_order = pairs[by_name]
+        return self._in_order
+
+    def remove(self, pairs: Ints) -> None:
+        """Forget the windows and owners of these pairs, and groups that are left without any."""
+        self._in_order = None if len(pairs) else self._in_order
+        self.blocks.release(pairs)
+        for pair in pairs.tolist():
+            group, topic = int(self.group[pair]), int(self.topic[pair])
+            of_topic = self.of_group[group]
+            del of_topic[topic]
+            self._free.append(pair)
+            if not of_topic:
+                del self.of_group[group]
+                self.groups.drop(group)
+        self.blocks.compact()
+
+    def remove_unused(self, pairs: Iterable[int]) -> None:
+        """Of these pairs, remove those without a window and without an owner."""
+        some = np.fromiter(pairs, np.int64)
+        some = some[self.blocks.count[some] > 0]
+        if not len(some):
+            return
+        rows, count = self.blocks.rows_of(some), self.blocks.count[some]
+        grid = self.grid
+        in_use = (grid.filled[rows] > 0) | (grid.owner[rows] > 0) | (grid.client[rows] > 0)
+        used = np.logical_or.reduceat(in_use, np.cumsum(count) - count)
+        self.remove(some[~used])

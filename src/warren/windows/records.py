@@ -1,0 +1,95 @@
+"""An Arrow table of commits as NumPy columns, its names as numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.bool_]
+
+FIRST = np.iinfo(np.int64).min
+NAMES = ("groups", "topics")
+
+
+def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
+    """Each value as a place in the list of distinct values."""
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # a column without chunks stays one
+        array = pa.array([], column.type)
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    return array.indices.to_numpy(zero_copy_only=False), array.dictionary.to_pylist()
+
+
+@dataclass(frozen=True)
+class Records:
+    """Commits and tombstones in the order they came."""
+
+    group: Codes
+    topic: Codes
+    partition: Ints
+    offset: Ints
+    order: Ints
+    committed_ms: Ints
+    is_tombstone: Mask
+    groups: list[str]
+    topics: list[str]
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @classmethod
+    def read(cls, commits: pa.Table) -> Self:
+        """Take the rows with a group; others are no commits."""
+        if commits["group"].null_count:
+            commits = commits.filter(commits["group"].is_valid())
+        group, groups = encoded(commits["group"])
+        topic, topics = encoded(commits["topic"])
+        return cls(
+            group,
+            topic,
+            commits["partition"].to_numpy().astype(np.int64),
+            commits["offset"].fill_null(0).to_numpy(),
+            commits["order"].to_numpy(),
+            commits["committed_ms"].fill_null(0).to_numpy(),
+            commits["offset"].is_null().to_numpy(),
+            groups,
+            topics,
+        )
+
+    def where(self, mask: Mask) -> Self:
+        if mask.all():
+            return self
+        columns = {name: value[mask] for name, value in vars(self).items() if name not in NAMES}
+        return replace(self, **columns)
+
+    def is_void(self, deleted: Mapping[str, int]) -> Mask:
+        """Which records stand before the tombstone of their group."""
+        until = np.array([deleted.get(group, FIRST) for group in self.groups], np.int64)
+        return self.order < until[self.group]
+
+    def pairs(self) -> tuple[Codes, list[tuple[int, int]]]:
+        """Each record as a place in the list of distinct (group, topic) codes."""
+        width = max(len(self.topics), 1)
+        code = pa.array(self.group.astype(np.int64) * width + self.topic).dictionary_encode()
+        distinct = [divmod(pair, width) for pair in code.dictionary.to_pylist()]
+        return code.indices.to_numpy(zero_copy_only=False), distinct
+
+
+def after_tombstones(row: Ints, is_tombstone: Mask) -> tuple[Mask, Ints]:
+    """Which records come after the last tombstone of their row; and the rows that have one."""
+    at = np.flatnonzero(is_tombstone)
+    if not len(at):
+        return np.ones(len(row), np.bool_), at
+    rows, from_end = np.unique(row[at][::-1], return_index=True)
+    last = at[::-1][from_end]
+    place = np.minimum(np.searchsorted(rows, row), len(rows) - 1)
+    before = (rows[place] == row) & (np.arange(len(row)) <= last[place])
+    return ~before, rows

@@ -1,0 +1,90 @@
+"""Commits whose log end is not known yet. Burrow drops them; here they wait.
+
+They are folded at once, into windows of their own: a window depends on its log end only for the
+lags, and those are filled in when the end arrives. So no more than a window a partition waits.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.windows.fold import Commits, fold
+from warren.windows.grid import PENDING_LAG, Grid
+from warren.windows.records import Records, after_tombstones
+
+Ints = npt.NDArray[np.int64]
+Key = tuple[str, str, int]  # group, topic, partition
+
+
+class Waiting:
+    def __init__(self, intervals: int, min_distance_ms: int) -> None:
+        self.grid = Grid(intervals)
+        self._min_distance_ms = min_distance_ms
+        self._row: dict[Key, int] = {}
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        """How many partitions of groups wait."""
+        return len(self._row)
+
+    def fold(self, records: Records, now_s: int) -> None:
+        """Commits wait; a tombstone ends the waiting of those before it."""
+        keys = [
+            (records.groups[group], records.topics[topic], partition)
+            for group, topic, partition in zip(
+                records.group.tolist(),
+                records.topic.tolist(),
+                records.partition.tolist(),
+                strict=True,
+            )
+        ]
+        for key, is_tombstone in zip(keys, records.is_tombstone.tolist(), strict=True):
+            if not is_tombstone and key not in self._row:
+                self._row[key] = self._free.pop() if self._free else self.grid.reserve(1)
+        row = np.array([self._row.get(key, -1) for key in keys], np.int64)
+        kept, cleared = after_tombstones(row, records.is_tombstone & (row >= 0))
+        self.grid.clear(cleared)
+        kept &= ~records.is_tombstone
+        commits = Commits(
+            row,
+            records.offset,
+            records.order,
+            records.committed_ms,
+            np.full(len(row), PENDING_LAG),
+            np.full(len(row), now_s),
+        )
+        fold(self.grid, commits.take(kept), self._min_distance_ms)
+        if len(cleared):
+            self.forget([key for key, row in self._row.items() if not self.grid.filled[row]])
+
+    def known(self, has_end: Callable[[str, int], bool]) -> Iterator[tuple[Key, int]]:
+        """Those whose partition has a log end now, with their rows in `grid`."""
+        return ((key, row) for key, row in self._row.items() if has_end(key[1], key[2]))
+
+    def drop(self, unwanted: Callable[[Key, int], str | None]) -> Counter[str]:
+        """Drop what `unwanted`, told when it was heard of last, gives a reason for; count them."""
+        dropped: Counter[str] = Counter()
+        gone = []
+        for key, row in self._row.items():
+            if reason := unwanted(key, int(self.grid.observed_s[row].max())):
+                dropped[reason] += int(self.grid.filled[row])
+                gone.append(key)
+        self.forget(gone)
+        return dropped
+
+    def drop_older(self, oldest_ms: int) -> Counter[str]:
+        """Drop what has expired while it waited."""
+        gone = [key for key, row in self._row.items() if self.grid.last_ms[row] < oldest_ms]
+        dropped = sum(int(self.grid.filled[self._row[key]]) for key in gone)
+        self.forget(gone)
+        return Counter({"too old": dropped})
+
+    def forget_group(self, group: str, topic: str | None) -> None:
+        self.forget([key for key in self._row if key[0] == group and topic in (None, key[1])])
+
+    def forget(self, keys: list[Key]) -> None:
+        rows = [self._row.pop(key) for key in keys]
+        self.grid.clear(np.array(rows, np.int64))
+        self._free += rows

@@ -1,0 +1,218 @@
+"""The windows of one cluster: what was committed, against what the brokers have.
+
+Everything is kept per partition, in rows of arrays: its window, when it was last committed to, its
+owner. What a group or a topic is follows from its rows, so no batching can leave a trace.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from warren.windows import lifecycle
+from warren.windows.fold import Commits, fold
+from warren.windows.grid import PENDING_LAG, Grid
+from warren.windows.log_ends import LogEnds
+from warren.windows.owners import Assignment, Owners
+from warren.windows.pairs import Pairs
+from warren.windows.records import Records, after_tombstones
+from warren.windows.waiting import Key, Waiting
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What became of a batch."""
+
+    commits: int  # taken into windows, duplicates and overtaken ones included
+    tombstones: int
+    waiting: int  # for the log end of their partition
+    dropped: Mapping[str, int]  # by reason
+
+
+class Windows:
+    """The last `intervals` commits of every partition of every group of one cluster."""
+
+    def __init__(
+        self, intervals: int = 10, min_distance_s: int = 0, expire_group_s: int = 604_800
+    ) -> None:
+        self.intervals = intervals
+        self.expire_group_s = expire_group_s
+        self.min_distance_ms = min_distance_s * 1000
+        self.dropped: Counter[str] = Counter()  # commits, by reason, since the start
+        self.grid = Grid(intervals)
+        self.ends = LogEnds(intervals)
+        self.pairs = Pairs(self.grid, self.ends.topics)
+        self.owners = Owners(self.pairs, self.ends)
+        self.waiting = Waiting(intervals, self.min_distance_ms)
+
+    def fold(
+        self, commits: pa.Table, now_s: int, deleted: Mapping[str, int] | None = None
+    ) -> Folded:
+        """Take in a batch: commits and tombstones, each log partition's in the order of the log.
+
+        `deleted` names groups whose tombstone is in this batch, and its order: what the group had
+        goes, and so do those of its commits in the batch that stand before. A group's records are
+        all in one partition of the offsets topic, so the order alone tells before from after.
+        """
+        for group in deleted or {}:
+            self.delete_group(group)
+        records = Records.read(commits)
+        void = records.is_void(deleted or {})
+        too_old = ~records.is_tombstone & (records.committed_ms < self._oldest_ms(now_s))
+        impossible = records.partition < 0
+        reasons = {
+            "group deleted": void,
+            "too old": ~void & too_old,
+            "no such partition": ~void & ~too_old & impossible,
+        }
+        dropped = Counter({reason: int(mask.sum()) for reason, mask in reasons.items()})
+        self.dropped += dropped
+        return self._fold(records.where(~(void | too_old | impossible)), now_s, +dropped)
+
+    def _fold(self, records: Records, now_s: int, dropped: Counter[str]) -> Folded:
+        end_row, has_end = self._end_rows(records)
+        is_commit = ~records.is_tombstone
+        known, waits = is_commit & has_end, is_commit & ~has_end
+        self._fold_known(records, end_row, known, now_s)
+        if waits.any() or (len(self.waiting) and not is_commit.all()):
+            self.waiting.fold(records.where(~known), now_s)
+        return Folded(
+            commits=int(known.sum()),
+            tombstones=len(records) - int(is_commit.sum()),
+            waiting=int(waits.sum()),
+            dropped=dropped,
+        )
+
+    def _end_rows(self, records: Records) -> tuple[Ints, Mask]:
+        """For each record the row of its log end, and whether there is one."""
+        base, count = self.ends.where(records.topics)
+        row = base[records.topic] + records.partition
+        has_end = records.partition < count[records.topic]
+        has_end[has_end] = self.ends.rows.filled[row[has_end]] > 0
+        return row, has_end
+
+    def _fold_known(self, records: Records, end_row: Ints, known: Mask, now_s: int) -> None:
+        """Fold the commits whose log end is known, and let tombstones clear windows."""
+        pair, distinct = records.pairs()
+        numbers = self._pair_numbers(records, distinct, np.unique(pair[known]))
+        row = self._rows(numbers[pair], records.partition)
+        is_tombstone = records.is_tombstone & (row >= 0)
+        kept, cleared = after_tombstones(row, is_tombstone)
+        self.grid.clear_windows(cleared)
+        kept &= known
+        if not kept.all():
+            row, end_row, records = row[kept], end_row[kept], records.where(kept)
+        lag = np.maximum(self.ends.rows.newest[end_row] - records.offset, 0)
+        now = np.full(len(row), now_s)
+        commits = Commits(row, records.offset, records.order, records.committed_ms, lag, now)
+        fold(self.grid, commits, self.min_distance_ms)
+        self.pairs.remove_unused(set(numbers[pair[is_tombstone]].tolist()))
+
+    def _pair_numbers(
+        self, records: Records, distinct: list[tuple[int, int]], committed: Ints
+    ) -> Ints:
+        """The number of each distinct pair: made for those committed to, else -1 when unknown."""
+        topics = [self.ends.topics.find(topic) for topic in records.topics]
+        numbers = np.full(len(distinct), -1, np.int64)
+        for at in committed.tolist():
+            group, topic = distinct[at]
+            partitions = int(self.ends.blocks.count[topics[topic]])
+            numbers[at] = self.pairs.ensure(records.groups[group], topics[topic], partitions)
+        for at in np.flatnonzero(numbers < 0).tolist():
+            group, topic = distinct[at]
+            numbers[at] = self.pairs.find(records.groups[group], topics[topic])
+        return numbers
+
+    def _rows(self, pair: Ints, partition: Ints) -> Ints:
+        """The row of each partition of a pair; -1 where the pair has no such partition."""
+        blocks = self.pairs.blocks
+        if not len(blocks.base):
+            return np.full(len(pair), -1, np.int64)
+        inside = (pair >= 0) & (partition < blocks.count[pair])
+        return np.where(inside, blocks.base[pair] + partition, -1)
+
+    def set_log_ends(
+        self,
+        ends: pa.Table,
+        partition_counts: Mapping[str, int],
+        *,
+        complete_as_of_s: int | None = None,
+    ) -> None:
+        """Take in one refresh of LOG_ENDS, and let the commits go on that waited for it.
+
+        `complete_as_of_s` says that `partition_counts` names every topic there is, asked for at
+        that moment: commits that have waited since before then for anything else are dropped.
+        """
+        self.ends.refresh(ends, partition_counts)
+        self._release()
+        self.owners.place_unplaced()
+        if complete_as_of_s is not None:
+            self._drop_nonexistent(partition_counts, complete_as_of_s)
+
+    def _release(self) -> None:
+        """Move the windows whose first log end has come to their place, and fill in their lags."""
+        released = dict(self.waiting.known(self.ends.has_end))
+        if not released:
+            return
+        keys, source = [*released], np.array([*released.values()])
+        row = np.array([self.owners.row(*key) for key in keys])
+        end = self.ends.newest_of([key[1] for key in keys], [key[2] for key in keys])
+        grid, waiting = self.grid, self.waiting.grid
+        for name in ("offset", "order", "committed_ms", "observed_s", "filled", "last_ms"):
+            getattr(grid, name)[row] = getattr(waiting, name)[source]
+        lag = np.maximum(end[:, None] - waiting.offset[source], 0)
+        held = waiting.lag[source]
+        grid.lag[row] = np.where(held == PENDING_LAG, lag, held)
+        self.waiting.forget(keys)
+
+    def _drop_nonexistent(self, partition_counts: Mapping[str, int], as_of_s: int) -> None:
+        def reason(key: Key, heard_s: int) -> str | None:
+            _, topic, partition = key
+            if heard_s >= as_of_s or partition < partition_counts.get(topic, 0):
+                return None
+            return "no such partition" if topic in partition_counts else "no such topic"
+
+        self.dropped += self.waiting.drop(reason)
+
+    def set_owners(self, group: str, assignment: Assignment) -> None:
+        """The members of a group and what each reads, complete: it replaces what was set before."""
+        self.owners.set(group, assignment)
+
+    def clear_owners(self, group: str) -> None:
+        self.owners.clear(group)
+
+    def delete_group(self, group: str, topic: str | None = None) -> None:
+        """Forget a group, or one topic of it; a group whose last topic goes is gone as well."""
+        if topic is None:
+            self.pairs.remove(self.pairs.of(group))
+        else:
+            pair = self.pairs.find(group, self.ends.topics.find(topic))
+            self.pairs.remove(np.array([pair] if pair >= 0 else [], np.int64))
+        self.owners.forget(group, topic)
+        self.waiting.forget_group(group, topic)
+
+    def delete_topic(self, topic: str) -> None:
+        """Forget a topic everywhere; commits that wait for it may be of its successor, and stay."""
+        number = self.ends.topics.find(topic)
+        if number >= 0:
+            self.pairs.remove(self.pairs.reading(number))
+            self.ends.delete(topic)
+
+    def expire(self, now_s: int) -> list[str]:
+        """Drop groups whose last commit is older than `expire_group_s`; their names."""
+        oldest_ms = self._oldest_ms(now_s)
+        self.dropped += self.waiting.drop_older(oldest_ms)
+        return lifecycle.expire(self.pairs, oldest_ms)
+
+    def _oldest_ms(self, now_s: int) -> int:
+        return (now_s - self.expire_group_s) * 1000
+
+    def nbytes(self) -> int:
+        """Memory of the arrays, names not counted."""
+        return self.grid.nbytes + self.ends.rows.nbytes + self.waiting.grid.nbytes
