@@ -35,7 +35,7 @@ def listen_address(text: str) -> str:
 def split(text: str) -> tuple[str, str]:
     """Part an address at its last colon; brackets around the host are removed."""
     if re.search(r"[,;\s]", text):
-        raise ValueError("servers of a list are separated by spaces, or written as a list")
+        raise ValueError("it is more than one; a list is written as a list, or with spaces")
     host, colon, port = text.rpartition(":")
     if not colon:
         raise ValueError("the port is missing")
@@ -44,6 +44,12 @@ def split(text: str) -> tuple[str, str]:
     if ":" in host:
         raise ValueError("an IPv6 address needs brackets: [::1]:9092")
     return host, port
+
+
+def host(text: str) -> str:
+    """Accept a server whose port is given elsewhere."""
+    host_port(f"{text}:1")
+    return text
 
 
 def host_name(text: str) -> str:

@@ -87,7 +87,7 @@ class Assembly:
         found = self._reader.find(path, key, table)
         if found and str(found.raw) in classes:
             return classes[str(found.raw)]
-        given = f"{shown('', str(found.raw))} is not allowed" if found else "missing"
+        given = f"{shown(str(found.raw))} is not allowed" if found else "missing"
         self._findings.refuse(f"{path}.class-name", f"{given}; must be one of {', '.join(classes)}")
         return next((each for each in classes.values() if each.__subclasses__()), first)
 

@@ -6,7 +6,7 @@ Strict where Burrow would crash, fail or silently lose something; what Burrow ac
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from warren.config import addresses, certificates
+from warren.config import certificates
 from warren.config.config import Config
 from warren.config.findings import Findings
 from warren.config.notifiers import EmailNotifier, HttpNotifier, Notifier
@@ -107,8 +107,8 @@ def check_tls(tls: Tls, findings: Findings) -> None:
     elif tls.keyfile and not tls.certfile:
         findings.refuse(f"{path}.certfile", "missing; a keyfile needs its certfile")
     elif tls.certfile and all(usable) and not certificates.are_pair(tls.certfile, tls.keyfile):
-        text = f"is not the key of the certificate in {shown('', tls.certfile)}"
-        findings.refuse_value(f"{path}.keyfile", shown("", tls.keyfile), text)
+        text = f"is not the key of the certificate in {shown(tls.certfile)}"
+        findings.refuse_value(f"{path}.keyfile", shown(tls.keyfile), text)
 
 
 def check_notifier(notifier: Notifier, findings: Findings) -> None:
@@ -123,20 +123,11 @@ def check_notifier(notifier: Notifier, findings: Findings) -> None:
         if notifier.send_close and not notifier.url_close:
             findings.refuse(f"{path}.url-close", "missing; send-close needs a URL")
     if isinstance(notifier, EmailNotifier):
-        _check_email(path, notifier, findings)
+        for key, value in (("from", notifier.sender), ("to", notifier.to)):
+            if not value:
+                findings.refuse(f"{path}.{key}", "is empty; must be a mail address")
     if isinstance(notifier, HttpNotifier | EmailNotifier) and not notifier.noverify:
         _is_usable(f"{path}.extra-ca", notifier.extra_ca, certificates.certificates, findings)
-
-
-def _check_email(path: str, notifier: EmailNotifier, findings: Findings) -> None:
-    for key, value in (("from", notifier.sender), ("to", notifier.to)):
-        if not value:
-            findings.refuse(f"{path}.{key}", "is empty; must be a mail address")
-    try:
-        addresses.host_port(f"{notifier.server}:{notifier.port}")
-    except ValueError as error:
-        problem = f"is not allowed: {error}; must be a host name or address"
-        findings.refuse_value(f"{path}.server", shown("", notifier.server), problem)
 
 
 def _check_template(path: str, file: str, findings: Findings) -> None:
@@ -147,7 +138,7 @@ def _check_template(path: str, file: str, findings: Findings) -> None:
         Path(file).read_bytes()
     except OSError as error:
         problem = f"cannot be read: {error.strerror}; must be a template file"
-        findings.refuse_value(path, shown("", file), problem)
+        findings.refuse_value(path, shown(file), problem)
 
 
 def _is_usable(path: str, file: str, read: Callable[[str], object], findings: Findings) -> bool:
@@ -155,7 +146,7 @@ def _is_usable(path: str, file: str, read: Callable[[str], object], findings: Fi
         if file:
             read(file)
     except ValueError as error:
-        findings.refuse_value(path, shown("", file), str(error))
+        findings.refuse_value(path, shown(file), str(error))
         return False
     return True
 
@@ -164,9 +155,7 @@ def _check_name(path: str, name: str, kind: str, known: Iterable[str], findings:
     if name in known:
         return
     allowed = ", ".join(sorted(known)) or f"none, as there is no [{kind}.NAME] section"
-    findings.refuse_value(
-        path, shown("", name), f"is not a {kind} section; must be one of: {allowed}"
-    )
+    findings.refuse_value(path, shown(name), f"is not a {kind} section; must be one of: {allowed}")
 
 
 def _require(config: Config, path: str, name: str, files: str, findings: Findings) -> None:
@@ -175,7 +164,7 @@ def _require(config: Config, path: str, name: str, files: str, findings: Finding
     missing = [file for file in files.split() if not getattr(tls, file)]
     if missing:
         problem = f"will not do: [tls.{name}] has no {' and no '.join(missing)}"
-        findings.refuse_value(path, shown("", name), problem)
+        findings.refuse_value(path, shown(name), problem)
 
 
 def _profile_references(config: Config) -> Iterator[tuple[str, str]]:

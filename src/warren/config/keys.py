@@ -63,7 +63,7 @@ Port = Annotated[int, Meta(ge=1, le=65535)]
 Name = Annotated[str, Check(str.lower, "the name of a section")]  # section names are lower case
 Regexp = Annotated[str, Check(_regexp, "a regular expression in RE2's dialect")]
 HostPort = Annotated[str, Check(addresses.host_port, "host:port, the port from 1 to 65535")]
-Servers = tuple[HostPort, ...]
+Host = Annotated[str, Check(addresses.host, "a host name or address")]
 Listen = Annotated[str, Check(addresses.listen_address, "host:port or :port, the port up to 65535")]
 ZookeeperPath = Annotated[
     str, Check(addresses.zookeeper_path, "a path such as /burrow, without a slash at its end")
@@ -93,7 +93,7 @@ class Key(NamedTuple):
 
 @functools.cache
 def keys_of(section: type[msgspec.Struct]) -> tuple[Key, ...]:
-    """List the keys of a section: class-name, its own, then those with a former name (the lists)."""
+    """List the keys of a section: class-name, its own, then the group lists all have."""
     described = ((field, *unwrap(field.type)) for field in msgspec.structs.fields(section))
     keys = (
         Key(

@@ -47,7 +47,7 @@ class Filtered(Named, frozen=True, kw_only=True):
 
 
 class Cluster(Named, frozen=True, kw_only=True):
-    class_name: Annotated[str, key("`kafka`.")] = "kafka"
+    class_name: Annotated[str, key("What kind of cluster.")] = "kafka"
     servers: Annotated[
         tuple[HostPort, ...], key("Brokers to ask first.", example='["localhost:9092"]')
     ]
@@ -64,7 +64,7 @@ class Cluster(Named, frozen=True, kw_only=True):
 class Consumer(Filtered, frozen=True, kw_only=True):
     class_name: Annotated[
         str,
-        key("Where commits are read from: `kafka`, `kafka_zk` (ZooKeeper) or `storm` (ZooKeeper)."),
+        key("Who holds the commits: Kafka's offsets topic, or ZooKeeper."),
     ] = "kafka"
     cluster: Annotated[Name, key("The `cluster` section the groups belong to.", example="local")]
     servers: Annotated[
@@ -93,7 +93,7 @@ class Consumer(Filtered, frozen=True, kw_only=True):
 
 
 class Storage(Filtered, frozen=True, kw_only=True):
-    class_name: Annotated[str, key("`inmemory`.")] = "inmemory"
+    class_name: Annotated[str, key("Where history is kept.")] = "inmemory"
     intervals: Annotated[Count, key("Commits kept for each partition.")] = 10
     expire_group: Annotated[
         Period, key("Seconds after its last commit at which a group is forgotten.")
@@ -106,7 +106,7 @@ class Storage(Filtered, frozen=True, kw_only=True):
 
 
 class Evaluator(Named, frozen=True, kw_only=True):
-    class_name: Annotated[str, key("`caching`.")] = "caching"
+    class_name: Annotated[str, key("How verdicts are made.")] = "caching"
     expire_cache: Annotated[Seconds, key("Seconds that a verdict may be old.")] = 10
     minimum_complete: Annotated[
         float,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from warren.config.keys import Period, Port, key, one_of
+from warren.config.keys import Host, Period, Port, key, one_of
 from warren.config.modules import Filtered
 from warren.config.secrets import FrozenMap, Secret
 
@@ -15,9 +15,7 @@ AuthType = Annotated[str, one_of("", "plain", "crammd5", fold=str.lower)]
 
 
 class Notifier(Filtered, frozen=True, kw_only=True):
-    class_name: Annotated[
-        str, key("How to notify: `http`, `email`, `null`, `slack` or `alertmanager`.")
-    ]
+    class_name: Annotated[str, key("How to notify.")]
     template_open: Annotated[
         str,
         key(
@@ -77,7 +75,7 @@ class HttpNotifier(Notifier, frozen=True, kw_only=True):
 
 
 class EmailNotifier(Notifier, frozen=True, kw_only=True):
-    server: Annotated[str, key("SMTP server.", example="mail.example.com")]
+    server: Annotated[Host, key("SMTP server.", example="mail.example.com")]
     port: Annotated[Port, key("Its port; 465 is TLS from the start.", example="587")]
     sender: Annotated[str, key("Sender's address.", example="burrow@example.com")] = msgspec.field(
         name="from"

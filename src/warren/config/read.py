@@ -88,7 +88,7 @@ class Reader:
             self._findings.warn(where, str(complaint))
             return complaint.instead
         except Refused as refused:
-            value = MASK if key.type is Secret else shown(key.name, _plain(refused.value))
+            value = MASK if key.type is Secret else shown(refused.value)
             reason = f": {refused.reason}" if refused.reason else ""
             problem = f"is not allowed{reason}; must be {refused.allowed}"
             self._findings.refuse_value(where, value, problem)
@@ -98,7 +98,3 @@ class Reader:
 def _instead(key: Key) -> Any:
     """Give what stands for a value that is not to be had."""
     return key.type() if key.is_required else key.default
-
-
-def _plain(raw: Any) -> Any:
-    return tuple(raw) if isinstance(raw, list) else raw

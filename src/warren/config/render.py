@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from warren.config.config import Config, Loaded
-from warren.config.keys import keys_of
+from warren.config.keys import Key, keys_of
 from warren.config.secrets import shown
 from warren.config.sections import Section
 
@@ -42,14 +42,19 @@ def _sections(config: Config) -> Iterator[tuple[str, Section]]:
 def _header(path: str) -> str:
     """Write the section's head; a name that TOML would take apart is quoted."""
     kind, dot, name = path.partition(".")
-    return f"[{kind}{dot}{name if not dot or BARE.fullmatch(name) else shown('', name)}]"
+    return f"[{kind}{dot}{name if not dot or BARE.fullmatch(name) else shown(name)}]"
+
+
+def _line(key: Key, value: object) -> str:
+    if value is None:  # follows another key
+        return f"#{key.name} = {key.extra['default']}"
+    return f"{key.name} = {shown(value)}"
 
 
 def _section(path: str, section: Section, loaded: Loaded) -> str:
     lines = [
-        (f"{key.name} = {shown(key.name, value)}", loaded.origins[f"{path}.{key.name}"])
+        (_line(key, getattr(section, key.attribute)), loaded.origins[f"{path}.{key.name}"])
         for key in keys_of(type(section))
-        if (value := getattr(section, key.attribute)) is not None
     ]
     width = min(max(len(text) for text, _ in lines), 60)
     return "\n".join([_header(path), *(f"{text:<{width}}  # {origin}" for text, origin in lines)])

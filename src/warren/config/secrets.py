@@ -7,10 +7,10 @@ from typing import Generic, TypeVar, final
 
 MASK = "***"
 
-# Whole words, so that `api_key`, `apikey` and `x-auth-token` hide and `keyboard` does not.
 _SECRETIVE = re.compile(
-    r"(?:^|[-_.])(?:api-?_?key|key|token|secret|password|passwd|pass|pwd|credentials?|auth"
-    r"|authorization|cookie|signature)(?:$|[-_.\d])",
+    r"password|passwd|secret|token|credential|authorization|(?:api|access|private|account)[-_.]?key"
+    # Only as words of their own: `key` hides, `keyboard` does not.
+    r"|(?:^|[-_.])(?:key|pass|pwd|auth|cookie|signature)(?:$|[-_.\d])",
 )
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 # Slack-like webhooks carry their secret as the path.
@@ -24,7 +24,9 @@ def is_secretive(key: str) -> bool:
 
 
 def masked_url(url: str) -> str:
-    """Hide what a URL carries of credentials and leave enough to recognise it."""
+    """Hide what a URL carries of credentials and leave enough to recognise it; other texts pass."""
+    if "://" not in url:
+        return url
     url = _WEBHOOK.sub(MASK, _USER_INFO.sub(f"{MASK}@", url))
     return _PARAMETER.sub(lambda m: f"{m[1]}={MASK if is_secretive(m[1]) else m[2]}", url)
 
@@ -79,25 +81,28 @@ class FrozenMap(Mapping[str, V_co], Generic[V_co]):
         return hash(frozenset(self._entries.items()))
 
     def __repr__(self) -> str:
-        return f"{{{', '.join(f'{key}: {shown(key, self[key])}' for key in self)}}}"
+        return shown(self)
 
 
-def shown(key: str, value: object) -> str:
+def shown(value: object) -> str:
     """Write a value as TOML would, with whatever is secret in it masked."""
     match value:
         case bool():
             return "true" if value else "false"
         case str():
-            hidden = value != "" and is_secretive(key)
-            return _quoted(MASK if hidden else masked_url(value))
+            return _quoted(masked_url(value))
         case Secret():
             return _quoted(MASK if value else "")
-        case tuple():
-            return f"[{', '.join(shown(key, item) for item in value)}]"
+        case tuple() | list():
+            return f"[{', '.join(map(shown, value))}]"
         case Mapping():
-            entries = (f"{_quoted(name)} = {shown(name, item)}" for name, item in value.items())
+            entries = (f"{_quoted(key)} = {_entry(key, value[key])}" for key in value)
             return f"{{ {', '.join(entries)} }}" if value else "{}"
     return str(value)
+
+
+def _entry(key: str, value: object) -> str:
+    return _quoted(MASK) if value and is_secretive(key) else shown(value)
 
 
 def _quoted(text: str) -> str:

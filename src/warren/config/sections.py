@@ -142,7 +142,7 @@ class Sasl(Named, frozen=True, kw_only=True):
     mechanism: Annotated[Mechanism, key("PLAIN if not set.", example="SCRAM-SHA-512")] = ""
     handshake_first: Annotated[
         bool,
-        key("Ask for the mechanism first.", unused="brokers since Kafka 1.0 need it: always done"),
+        key("Ask for the mechanism first.", unused="always done, brokers need it since 1.0"),
     ] = False
 
 
