@@ -55,6 +55,13 @@ def test_yaml_loads_and_leaves_the_meaning_of_scalars_to_the_keys(tmp_path: Path
     assert config.client_profiles["p"].client_id == "on"
 
 
+def test_a_section_without_keys_is_empty(tmp_path: Path) -> None:
+    loaded = load_text(tmp_path, "general:\nstorage:\nsasl:\n  s:\n", name="burrow.yaml")
+
+    assert loaded.config.storage.name == "default"
+    assert loaded.unknown == []
+
+
 def test_json_loads_and_null_is_not_set(tmp_path: Path) -> None:
     loaded = load_text(tmp_path, IN_JSON, name="burrow.json")
 
@@ -86,6 +93,7 @@ def test_a_file_that_cannot_be_used_gets_one_line(tmp_path: Path) -> None:
         "burrow.yaml": ("a: [1\nb: 2", "syntax error: expected ',' or ']'"),
         "burrow.yml": ("a: 1\nb: 2\na: 3", "syntax error: a is given twice (at line 1, column 1)"),
         "burrow.env": ("A=1\nnonsense", "syntax error: expected KEY=VALUE (at line 2)"),
+        "deep.toml": ("a = " + "[" * 9999, "syntax error: values in values, too deep to read"),
         "list.json": ("[1]", "holds no sections, such as [cluster.local]"),
     }
 

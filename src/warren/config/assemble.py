@@ -66,6 +66,7 @@ class Assembly:
 
     def _module(self, kind: str, name: str, table: Any) -> Section | None:
         path = f"{kind}.{name}"
+        table = {} if table is None else table  # YAML's section without keys
         if not isinstance(table, dict):
             if kind in LOOKED_UP:
                 self._findings.not_known(path, f"key; sections are written [{kind}.NAME]", [])
@@ -99,7 +100,7 @@ class Assembly:
         return next(iter(modules.values()), fallback)
 
     def _table(self, kind: str) -> Table:
-        table = self._tables.get(kind, {})
+        table = self._tables.get(kind) or {}
         if isinstance(table, dict):
             return table
         self._findings.not_known(kind, f"key; sections are written [{kind}]", [])

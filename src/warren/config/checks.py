@@ -136,8 +136,9 @@ def _check_template(path: str, file: str, findings: Findings) -> None:
         return
     try:
         Path(file).read_bytes()
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror}; must be a template file"
+    except (OSError, ValueError) as error:  # ValueError: a name with a null in it
+        reason = error.strerror if isinstance(error, OSError) else error
+        problem = f"cannot be read: {reason}; must be a template file"
         findings.refuse_value(path, shown(file), problem)
 
 

@@ -31,11 +31,11 @@ class Refused(Exception):
 
 def decode(raw: Any, plain: Any, annotations: tuple[Any, ...] = ()) -> Any:
     """Turn a raw value into a key's type and hold it against the key's bounds; raises Refused."""
-    if get_origin(plain) is tuple:
-        item, item_annotations = unwrap(get_args(plain)[0])
-        return tuple(decode(each, item, item_annotations) for each in _list(raw))
+    shape = get_origin(plain) or plain
     try:
-        shape = get_origin(plain) or plain
+        if shape is tuple:
+            item = unwrap(get_args(plain)[0])
+            return tuple(decode(each, *item) for each in _list(raw))
         value = _SHAPES[shape](raw) if shape in _SHAPES else _text(raw)
         return _within(value, plain, annotations)
     except (ValueError, TypeError) as error:
@@ -101,7 +101,7 @@ def _number(raw: Any) -> float:
 def _boolean(raw: Any) -> bool:
     if isinstance(raw, bool | int | float):
         return bool(raw)
-    if raw in _TRUE | _FALSE:
+    if isinstance(raw, str) and raw in _TRUE | _FALSE:
         return raw in _TRUE
     raise _Shapeless
 

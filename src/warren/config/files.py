@@ -39,24 +39,29 @@ def find(path: Path) -> Path:
 
 def read(file: Path) -> tuple[Table, list[str]]:
     """Read a file; also tells of keys that were given twice, in different case."""
+    table = _parsed(file)
+    if not isinstance(table, dict):
+        raise ConfigError(file, ["holds no sections, such as [cluster.local]"])
+    twice: list[str] = []
+    return _lower(table, (), twice), twice
+
+
+def _parsed(file: Path) -> Any:
     extension = file.suffix.removeprefix(".").lower()
     if extension in EXTENSIONS and extension not in _READERS:
         readable = ", ".join(sorted(_READERS))
         raise ConfigError(file, [f"cannot read the format {extension!r}; use one of {readable}"])
+    parse = _READERS[extension if extension in _READERS else "toml"]
     try:
-        table = _READERS[extension if extension in _READERS else "toml"](
-            file.read_bytes().decode("utf-8-sig")
-        )
+        return parse(file.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(file, [f"cannot be read: {error.strerror}"]) from error
     except UnicodeDecodeError as error:
         raise ConfigError(file, [f"is not UTF-8 text: {error.reason}"]) from error
     except ValueError as error:
         raise ConfigError(file, [f"syntax error: {error}"]) from error
-    if not isinstance(table, dict):
-        raise ConfigError(file, ["holds no sections, such as [cluster.local]"])
-    twice: list[str] = []
-    return _lower(table, (), twice), twice
+    except RecursionError as error:
+        raise ConfigError(file, ["syntax error: values in values, too deep to read"]) from error
 
 
 def _lower(table: Table, path: tuple[str, ...], twice: list[str]) -> Table:
