@@ -6,6 +6,7 @@ The first rule that holds decides, in the order of `Rule`.
 """
 
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,31 @@ class Rule(IntEnum):
     STALLED = 5  # STALL
     FALLING_BEHIND = 6  # WARN
     CATCHING_UP = 7  # OK
+
+
+class Evidence(NamedTuple):
+    """Windows with at least one commit, and what is known about the ends of their logs."""
+
+    offset: Grid
+    committed_ms: Grid
+    lag: Grid
+    current_lag: Ints
+    lowest_end: Ints  # of the log ends still remembered
+
+
+def decide(evidence: Evidence, allowed_lag: int, now_ms: int) -> npt.NDArray[np.uint8]:
+    """The first rule that holds for each window."""
+    offset, committed_ms, lag, current_lag, lowest_end = evidence
+    at_the_end = was_at_the_end(offset, lowest_end)
+    holds = {
+        Rule.CAUGHT_UP: is_caught_up(current_lag, allowed_lag),
+        Rule.STOPPED: has_stopped(committed_ms, now_ms) & ~at_the_end,
+        Rule.REWOUND: has_rewound(offset),
+        Rule.WAS_CAUGHT_UP: was_caught_up(lag, allowed_lag),
+        Rule.STALLED: has_stalled(offset),
+        Rule.FALLING_BEHIND: is_falling_behind(lag),
+    }
+    return np.select([*holds.values()], [np.uint8(rule) for rule in holds], Rule.CATCHING_UP)
 
 
 def is_caught_up(current_lag: Ints, allowed_lag: int) -> Mask:

@@ -1,12 +1,13 @@
 """Windows + log ends + now -> what every partition and every group is."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from warren.evaluate import rules
-from warren.evaluate.rules import Rule
+from warren.evaluate.rules import Evidence, Rule
 from warren.histories import Histories, ranges
 from warren.model import Status
 
@@ -83,6 +84,11 @@ class Verdicts:
     groups: Groups
     partitions: Partitions
 
+    def line(self, group: str) -> int | None:
+        """Where a group stands in `names` and `groups`; None when there is no such group."""
+        at = bisect_left(self.names, group)
+        return at if at < len(self.names) and self.names[at] == group else None
+
 
 def judge(histories: Histories, settings: Settings, now_s: int) -> Verdicts:
     """Judge every partition, then every group by its partitions."""
@@ -115,7 +121,14 @@ def _judge_partitions(
     behind = np.flatnonzero(judged & ~caught_up)
     for start in range(0, len(behind), CHUNK):
         some = behind[start : start + CHUNK]
-        rule[some] = _decide(histories, row[some], end_row[some], settings, now_s)
+        evidence = Evidence(
+            histories.offset[row[some]],
+            histories.committed_ms[row[some]],
+            histories.lag[row[some]],
+            current_lag[some],
+            histories.lowest_end[end_row[some]],
+        )
+        rule[some] = rules.decide(evidence, settings.allowed_lag, now_s * 1000)
     count = histories.pair_count
     return Partitions(
         topic=np.repeat(histories.pair_topic.astype(np.int32), count),
@@ -136,32 +149,6 @@ def _current_lag(histories: Histories, row: Ints, end_row: Ints) -> Ints:
     """How far the last commit is behind the newest log end; 0 where there was no commit."""
     lag = np.maximum(histories.newest_end[end_row] - histories.offset[row, -1], 0)
     return np.where(histories.filled[row] > 0, lag, 0)
-
-
-def _decide(
-    histories: Histories, row: Ints, end_row: Ints, settings: Settings, now_s: int
-) -> Bytes:
-    """The first rule that holds, for windows that are behind."""
-    offset, lag = histories.offset[row], histories.lag[row]
-    at_the_end = rules.was_at_the_end(offset, histories.lowest_end[end_row])
-    stopped = rules.has_stopped(histories.committed_ms[row], now_s * 1000) & ~at_the_end
-    return np.select(
-        [
-            stopped,
-            rules.has_rewound(offset),
-            rules.was_caught_up(lag, settings.allowed_lag),
-            rules.has_stalled(offset),
-            rules.is_falling_behind(lag),
-        ],
-        [
-            np.uint8(Rule.STOPPED),
-            np.uint8(Rule.REWOUND),
-            np.uint8(Rule.WAS_CAUGHT_UP),
-            np.uint8(Rule.STALLED),
-            np.uint8(Rule.FALLING_BEHIND),
-        ],
-        np.uint8(Rule.CATCHING_UP),
-    )
 
 
 def _edge(histories: Histories, row: Ints, column: int) -> Edge:

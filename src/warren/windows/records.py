@@ -25,7 +25,10 @@ def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
         array = pa.array([], column.type)
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    return array.indices.to_numpy(zero_copy_only=False), array.dictionary.to_pylist()
+    names = array.dictionary.cast(pa.binary()).to_pylist()
+    # Kafka does not promise UTF-8: what is not comes through as Python's lone surrogates.
+    decoded = [name.decode("utf-8", "surrogateescape") for name in names]
+    return array.indices.to_numpy(zero_copy_only=False), decoded
 
 
 @dataclass(frozen=True)
