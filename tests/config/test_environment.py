@@ -79,6 +79,19 @@ def test_the_made_up_modules_keep_what_burrow_sets_by_itself(tmp_path: Path) -> 
     assert (server.address, server.timeout) == (":0", 7)
 
 
+def test_a_log_in_may_stand_in_the_environment_alone(tmp_path: Path) -> None:
+    text = MINIMAL + 'client-profile = "p"\n[client-profile.p]\nsasl = "MySasl"\n'
+    environ = {"BURROW_SASL_MYSASL_USERNAME": "scott", "BURROW_SASL_MYSASL_PASSWORD": "tiger"}
+
+    loaded = load_text(tmp_path, text, environ)
+
+    sasl = loaded.config.connection(loaded.config.consumers["local"]).sasl
+    assert sasl is not None
+    assert (sasl.username, sasl.password.reveal()) == ("scott", "tiger")
+    assert loaded.origins["sasl.mysasl.password"] == "environment BURROW_SASL_MYSASL_PASSWORD"
+    assert loaded.warnings == []
+
+
 def test_a_table_is_a_json_object(tmp_path: Path) -> None:
     environ = {"BURROW_SPARK_CONF": '{"spark.a": "b"}'}
 

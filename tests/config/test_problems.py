@@ -51,7 +51,7 @@ REFUSED = {
     "cluster.servers: is outside of a section; must be in [cluster.NAME]": """
         [cluster]
         servers = ["h:1"]""",
-    'consumer.c.cluster: "prod" is not a cluster section; must be one of: local': """
+    'consumer.c.cluster: "prod" names no cluster section; must be one of: local': """
         [consumer.c]
         class-name = "kafka"
         cluster = "Prod"
@@ -81,7 +81,7 @@ REFUSED = {
         [cluster.c]
         class-name = "kafka"
         servers = "a:1,b:2\"""",
-    'cluster.c.client-profile: "p" is not a client-profile section; must be one of: '
+    'cluster.c.client-profile: "p" names no client-profile section; must be one of: '
     "none, as there is no [client-profile.NAME] section": """
         [cluster.c]
         class-name = "kafka"
@@ -140,7 +140,7 @@ REFUSED_PROFILES = {
     "client-profile.p.dial-timeout: 0 is not allowed; must be a whole number, at least 1": (
         "dial-timeout = 0"
     ),
-    'client-profile.p.sasl: "s" is not a sasl section; must be one of: '
+    'client-profile.p.sasl: "s" names no sasl section; must be one of: '
     "none, as there is no [sasl.NAME] section": 'sasl = "s"',
     'sasl.s.mechanism: "GSSAPI" is not allowed; '
     'must be one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, ""': """
@@ -162,6 +162,11 @@ REFUSED_PROFILES = {
         [iam.i]
         region = "eu-west-1\"""",
     "iam.i.region: missing; IAM needs the AWS region": """
+        iam = "i"
+        tls = "t"
+        [iam.i]""",
+    'client-profile.p.iam: "i" names no iam section; must be one of: '
+    "none, as there is no [iam.NAME] section": """
         iam = "i"
         tls = "t\"""",
 }

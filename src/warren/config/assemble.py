@@ -26,12 +26,17 @@ class Assembly:
         self._reader = Reader(environment, findings)
 
     def config(self) -> Config:
-        for kind in self._tables.keys() - SINGLE.keys() - NAMED.keys():
+        for kind in sorted(self._tables.keys() - SINGLE.keys() - NAMED.keys()):
             self._findings.not_known(kind, "section", [*SINGLE, *NAMED])
         named: dict[str, Any] = {kind: self._modules(kind) for kind in NAMED}
         for kind in ONLY_ONE:
             named[kind] = self._only(kind, named[kind])
         single: dict[str, Any] = {kind: self._single(kind) for kind in SINGLE}
+        profiles = named["client-profile"].values()
+        secured = [*profiles, *named["httpserver"].values(), single["zookeeper"]]
+        self._add_from_environment("tls", named, {user.tls for user in secured if user})
+        self._add_from_environment("sasl", named, {profile.sasl for profile in profiles})
+        self._add_from_environment("iam", named, {profile.iam for profile in profiles})
         return Config(
             client_profiles=named["client-profile"],
             clusters=named["cluster"],
@@ -82,7 +87,7 @@ class Assembly:
     def _of_class(
         self, path: str, table: Table, classes: Mapping[str, type[Section]]
     ) -> type[Section]:
-        """Choose by class-name; after a wrong one any will do, to find what else is wrong."""
+        """Choose by class-name; after a wrong one, what all have in common can be checked still."""
         first = next(iter(classes.values()))
         key = next(key for key in keys_of(first) if key.name == "class-name")
         found = self._reader.find(path, key, table)
@@ -90,7 +95,20 @@ class Assembly:
             return classes[str(found.raw)]
         given = f"{shown(str(found.raw))} is not allowed" if found else "missing"
         self._findings.refuse(f"{path}.class-name", f"{given}; must be one of {', '.join(classes)}")
-        return next((each for each in classes.values() if each.__subclasses__()), first)
+        return min(classes.values(), key=lambda each: len(keys_of(each)))
+
+    def _add_from_environment(self, kind: str, named: dict[str, Any], referred: set[str]) -> None:
+        """Read sections that are named in the file and stand in the environment alone.
+
+        Burrow looks these kinds up key by key, so that passwords can be kept out of the file.
+        """
+        absent = sorted(name for name in referred - named[kind].keys() if name)
+        found = {
+            name: self._reader.section(NAMED[kind][""], f"{kind}.{name}", {})
+            for name in absent
+            if self._environment.mentions(f"{kind}.{name}")
+        }
+        named[kind] = FrozenMap({**named[kind], **found})
 
     def _only(self, kind: str, modules: Mapping[str, Section]) -> Section:
         if len(modules) > 1:
@@ -114,7 +132,7 @@ class Assembly:
         elsewhere: AbstractSet[str] = frozenset(),
     ) -> None:
         known = {key.name for key in keys} | {key.extra.get("formerly", "") for key in keys}
-        for name in table.keys() - known:
+        for name in sorted(table.keys() - known):
             if name in elsewhere:
                 self._findings.warn(f"{path}.{name}", "not used by a section of this class-name")
             else:

@@ -77,8 +77,9 @@ def check_profile(profile: ClientProfile, config: Config, findings: Findings) ->
         text = f"there is no section [tls.{profile.tls}]; connecting with the system's certificates"
         findings.warn(f"{path}.tls", text)
     if profile.iam:
+        _check_name(f"{path}.iam", profile.iam, "iam", config.iam, findings)
         iam = config.iam.get(profile.iam)
-        if iam is None or not iam.region:
+        if iam and not iam.region:
             findings.refuse(f"iam.{profile.iam}.region", "missing; IAM needs the AWS region")
         if not profile.tls:
             findings.refuse(f"{path}.iam", f"{profile.iam!r} needs TLS; set {path}.tls")
@@ -156,7 +157,7 @@ def _check_name(path: str, name: str, kind: str, known: Iterable[str], findings:
     if name in known:
         return
     allowed = ", ".join(sorted(known)) or f"none, as there is no [{kind}.NAME] section"
-    findings.refuse_value(path, shown(name), f"is not a {kind} section; must be one of: {allowed}")
+    findings.refuse_value(path, shown(name), f"names no {kind} section; must be one of: {allowed}")
 
 
 def _require(config: Config, path: str, name: str, files: str, findings: Findings) -> None:

@@ -52,7 +52,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             profile=profile,
             # Burrow takes a name without a section for TLS with the system's certificates.
             tls=self.tls.get(profile.tls, Tls(name=profile.tls)) if profile.tls else None,
-            sasl=self.sasl.get(profile.sasl),
+            sasl=None if profile.iam else self.sasl.get(profile.sasl),
             iam=self.iam.get(profile.iam),
         )
 

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
+def one_line(text: str) -> str:
+    """Keep a name or a value with line breaks in it from making a line of its own."""
+    return text.replace("\n", "\\n").replace("\r", "\\r")
+
+
 class Problem(NamedTuple):
     path: str  # section.name.key
     text: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.text}"
+        return one_line(f"{self.path}: {self.text}")
 
 
 @dataclass
@@ -34,13 +39,13 @@ class Findings:
         self.refuse(path, f"{value}{source} {problem}")
 
     def warn(self, path: str, text: str) -> None:
-        self.warnings.append(f"{path}: {text}")
+        self.warnings.append(one_line(f"{path}: {text}"))
 
     def not_known(self, path: str, what: str, known: Iterable[str]) -> None:
         """Note a key or section nobody knows, with the nearest that somebody does."""
         near = difflib.get_close_matches(path.rpartition(".")[2], list(known), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        self.unknown.append(f"{path}: unknown {what}{hint}")
+        self.unknown.append(one_line(f"{path}: unknown {what}{hint}"))
 
     def excuse(self, idle: Mapping[str, str]) -> set[str]:
         """Turn problems of sections that nothing uses into warnings; gives those sections."""

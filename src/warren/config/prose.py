@@ -23,8 +23,9 @@ as texts; one that cannot be read is an error (Burrow takes it for 0).
 **Environment.** A variable overrides a key of the file: `BURROW_` and the path of the key in upper
 case, with `_` for `.` and `-`, as in `BURROW_STORAGE_DEFAULT_MIN_DISTANCE=1`. Empty variables are
 ignored, lists are separated by spaces, tables are JSON objects. A variable cannot make a section:
-`[cluster.x]` has to be in the file for `BURROW_CLUSTER_X_SERVERS` to count. `env-var-prefix`
-changes `BURROW`.
+`[cluster.x]` has to be in the file for `BURROW_CLUSTER_X_SERVERS` to count. Only `tls`, `sasl` and
+`iam` sections that the file refers to may be left to the environment. `env-var-prefix` changes
+`BURROW`.
 
 **What is wrong** is told all at once, one line each, and nothing starts. An unknown key or section
 is a warning to `warren serve` and an error to `warren check-config`. Problems in sections that
