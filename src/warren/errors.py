@@ -1,4 +1,4 @@
-"""Everything raised on purpose. Each error composes its own message; callers catch at the edge, by type.
+"""Everything raised on purpose. Errors compose their message; callers catch at the edge, by type.
 
 WarrenError
     ConfigError         the configuration cannot be used (every problem in it, at once)
@@ -61,7 +61,8 @@ class Unreachable(SourceError):
 class OffsetsTopicMissing(SourceError):
     def __init__(self, topic: str, cluster: str) -> None:
         super().__init__(
-            f"cluster {cluster} has no readable topic {topic}; Kafka makes it when the first group commits"
+            f"cluster {cluster} has no readable topic {topic}; "
+            "Kafka makes it when the first group commits"
         )
 
 

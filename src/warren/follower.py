@@ -1,0 +1,131 @@
+"""Follows one offsets topic: Spark reads and decodes, this thread folds."""
+
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import structlog
+from confluent_kafka.admin import AdminClient
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from warren import pipeline
+from warren.cluster import Following
+from warren.config import Connection
+from warren.errors import OffsetsTopicMissing, StreamEnded
+from warren.sources import clients
+from warren.sources.offsets_topic import HandOver, Positions, Source
+
+log = structlog.get_logger()
+
+POLL_S = 0.5
+TELL_EVERY_S = 5.0
+
+
+class Follower:
+    def __init__(
+        self,
+        spark: SparkSession,
+        following: Following,
+        connection: Connection,
+        changed: Callable[[], None],
+    ) -> None:
+        settings = following.settings
+        self._spark = spark
+        self._following = following
+        self._options = clients.spark(settings.servers, connection) | {
+            "kafka.isolation.level": settings.isolation_level.replace("-", "_")
+        }
+        self._admin = AdminClient(clients.librdkafka(settings.servers, connection))
+        self._changed = changed
+        self._told = time.monotonic()
+        self._is_caught_up = False
+        self._log = log.bind(
+            type="module", coordinator="consumer", class_="kafka", name=settings.name
+        )
+
+    def run(self, stop: threading.Event) -> None:
+        """Follow from where the windows stand; returns when asked to, or to begin anew."""
+        if not self._wait_for_log_ends(stop):
+            return
+        start = self._start()
+        self._following.progress.position.update(start)
+        with self._query(start) as (query, hand_over):
+            self._following.progress.problem = ""
+            while not stop.is_set() and self._assigned() == start.keys():
+                self._fold_next(query, hand_over)
+
+    def _wait_for_log_ends(self, stop: threading.Event) -> bool:
+        """A commit counts against the log end of its partition: these come first."""
+        while not self._following.cluster.ends_s:
+            if stop.wait(POLL_S):
+                return False
+        return True
+
+    def _start(self) -> Positions:
+        topic = self._following.settings.offsets_topic
+        if not self._assigned():
+            raise OffsetsTopicMissing(topic, self._following.cluster.name)
+        return pipeline.starting_positions(self._following, self._admin)
+
+    def _assigned(self) -> set[int]:
+        """Partitions that have a leader: one without would hold up all others."""
+        topics = self._following.cluster.topics
+        leaders = topics.leaders_of(self._following.settings.offsets_topic) if topics else {}
+        return {number for _, number in leaders}
+
+    @contextmanager
+    def _query(
+        self, start: Positions, *, until_now: bool = False
+    ) -> Iterator[tuple[StreamingQuery, HandOver]]:
+        settings = self._following.settings
+        scratch = Path(tempfile.mkdtemp(prefix="warren-stream-"))
+        hand_over = HandOver()
+        # A pool of its own lets small batches pass another cluster's catching up.
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", settings.name)
+        source = Source(settings.offsets_topic, self._options, start, until_now)
+        query = pipeline.follow(self._spark, source, hand_over, scratch)
+        try:
+            yield query, hand_over
+        finally:
+            hand_over.stop()
+            query.stop()
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _fold_next(self, query: StreamingQuery, hand_over: HandOver) -> None:
+        batch = hand_over.take(POLL_S)
+        if batch is None:
+            if not query.isActive:
+                raise StreamEnded(_reason(query.exception()))
+            return
+        pipeline.fold(self._following, batch, time.time())
+        hand_over.done()
+        self._changed()
+        self._tell_progress()
+
+    def _tell_progress(self) -> None:
+        progress, now = self._following.progress, time.time()
+        if self._is_caught_up:
+            return
+        if progress.is_caught_up:
+            self._is_caught_up = True
+            self._log.info("caught up", records=progress.records)
+        elif time.monotonic() - self._told >= TELL_EVERY_S:
+            self._told = time.monotonic()
+            left = progress.seconds_left(now)
+            self._log.info(
+                "catching up",
+                records=progress.records,
+                remaining=progress.remaining,
+                records_per_second=round(progress.rate(now)),
+                seconds_left=None if left is None else round(left),
+            )
+
+
+def _reason(error: StreamingQueryException | None) -> str:
+    return str(error).splitlines()[0] if error else "no reason given"

@@ -1,0 +1,194 @@
+"""The data flow, top to bottom: start here.
+
+    offsets topic ─ follow ─► decoded batches ─ fold ─► windows ─ judge ─► board
+    brokers ─ refresh_topics, refresh_ends ─────────────┘
+
+Each function is one step and keeps nothing: what lasts from batch to batch is the `Cluster` it is
+given. Who calls them, when, and what happens when one fails is `app`'s business.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka.admin import AdminClient
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from warren.cluster import Accepts, Cluster, Following
+from warren.decode.commits import decode
+from warren.decode.members import parse_group_record
+from warren.evaluate.verdicts import Settings, Verdicts, judge
+from warren.group_events import ClassicGroup, Event, Malformed
+from warren.sources import log_ends, offsets_topic
+from warren.sources.offsets_topic import Batch, HandOver, Positions, Source
+from warren.windows.view import histories
+
+MS = 1000
+
+
+def follow(
+    spark: SparkSession, source: Source, hand_over: HandOver, scratch: Path
+) -> StreamingQuery:
+    """Read and decode one offsets topic on Spark, for as long as the query lives."""
+    records = offsets_topic.read(spark, source)
+    return offsets_topic.each_batch(records.transform(decode), source, hand_over, scratch)
+
+
+def starting_positions(following: Following, admin: AdminClient) -> Positions:
+    """Where to read on: after what was folded last; as configured if the topic lacks that."""
+    topics, settings = following.cluster.topics, following.settings
+    leaders = topics.leaders_of(settings.offsets_topic) if topics else {}
+    first = log_ends.by_number(log_ends.fetch_ends(admin, leaders, which=log_ends.EARLIEST).table)
+    end = log_ends.by_number(
+        log_ends.fetch_ends(admin, leaders, isolation=following.isolation).table
+    )
+    fresh = end if settings.start_latest else first
+    reached = following.progress.position
+    return {
+        partition: reached[partition]
+        if first[partition] <= reached.get(partition, -1) <= end[partition]
+        else fresh[partition]
+        for partition in first.keys() & end.keys()
+    }
+
+
+def fold(following: Following, batch: Batch, now: float) -> None:
+    """Bring a batch into its cluster's windows: deletions, commits, owners, our own progress."""
+    cluster, now_s = following.cluster, int(now)
+    events, malformed = group_events(batch.table, following.accepts)
+    commits = accepted(batch.table, following.accepts)
+    skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
+    with cluster.lock:
+        changes = cluster.membership.fold(events)
+        cluster.windows.fold(commits, now_s, deleted=changes.deleted)
+        for group, owners in changes.owners.items():
+            cluster.windows.set_owners(group, owners)
+        if following.accepts(following.own_group):
+            cluster.windows.fold(own_commits(following, batch.table, now_s), now_s)
+        following.progress.advance(batch.until, len(batch.table), now)
+    following.skips.add(skipped, now)
+
+
+def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> None:
+    """List the cluster's topics; one that is gone, or made anew, takes its windows with it."""
+    topics = log_ends.list_topics(admin)
+    with cluster.lock:
+        for topic in gone(cluster.topics, topics):
+            cluster.windows.delete_topic(topic)
+        cluster.topics, cluster.topics_s = topics, now
+        for group, owners in cluster.membership.name_topics(topics.names).items():
+            cluster.windows.set_owners(group, owners)
+
+
+def refresh_ends(cluster: Cluster, admin: AdminClient, now: float) -> None:
+    """Read the end of every partition that has a leader."""
+    if cluster.topics is None:
+        return
+    ends = log_ends.fetch_ends(admin, cluster.topics.leaders)
+    with cluster.lock:
+        cluster.windows.set_log_ends(
+            ends.table, cluster.topics.counts, complete_as_of_s=int(cluster.topics_s)
+        )
+        cluster.missing = ends.missing
+        if len(ends.table) or not cluster.topics.leaders:
+            cluster.ends_s = now
+
+
+def refresh_progress(following: Following, admin: AdminClient, now: float) -> None:
+    """See how far the offsets topic goes, and how far of it no open transaction holds back."""
+    topics = following.cluster.topics
+    if topics is None:
+        return
+    leaders = topics.leaders_of(following.settings.offsets_topic)
+    end = log_ends.fetch_ends(admin, leaders)
+    stable = log_ends.fetch_ends(admin, leaders, isolation=following.isolation)
+    following.progress.see_ends(
+        log_ends.by_number(end.table), log_ends.by_number(stable.table), now
+    )
+
+
+def reap_groups(cluster: Cluster, admin: AdminClient, keep: set[str]) -> list[str]:
+    """Delete the groups the brokers no longer know, apart from those that never were theirs."""
+    known = log_ends.list_groups(admin) | keep
+    with cluster.lock:
+        dead = [group for group in histories(cluster.windows).groups if group not in known]
+        for group in dead:
+            cluster.windows.delete_group(group)
+            cluster.membership.forget(group)
+    return dead
+
+
+def judge_cluster(cluster: Cluster, settings: Settings, now_s: int) -> Verdicts:
+    with cluster.lock:
+        cluster.windows.expire(now_s)
+        return judge(histories(cluster.windows), settings, now_s)
+
+
+def group_events(
+    decoded: pa.Table, accepts: Accepts
+) -> tuple[list[tuple[int, Event]], Counter[str]]:
+    """Parse the records about groups, in the order of the log; what cannot be parsed, by reason."""
+    raw = decoded.filter(decoded["key"].is_valid())
+    events: list[tuple[int, Event]] = []
+    malformed: Counter[str] = Counter()
+    for order, event in _parsed(raw):
+        if isinstance(event, Malformed):
+            malformed[event.reason] += 1
+            continue
+        if isinstance(event, ClassicGroup) and event.wrong:
+            malformed[event.wrong] += 1
+        if accepts(event.group):
+            events.append((order, event))
+    return events, malformed
+
+
+def _parsed(raw: pa.Table) -> Iterator[tuple[int, Event]]:
+    columns = (raw[name].to_pylist() for name in ("order", "key", "value"))
+    for order, key, value in zip(*columns, strict=True):
+        yield order, parse_group_record(key, value)
+
+
+def accepted(decoded: pa.Table, accepts: Accepts) -> pa.Table:
+    """Keep the commits of groups that pass the lists."""
+    if accepts.everything:
+        return decoded
+    names = decoded["group"].unique().drop_null()
+    wanted = pa.array([name for name in names.to_pylist() if accepts(name)], names.type)
+    return decoded.filter(pc.is_in(decoded["group"], wanted))
+
+
+def own_commits(following: Following, decoded: pa.Table, now_s: int) -> pa.Table:
+    """Burrow's self-report: a commit of its own for each record read, as many as a window holds."""
+    kept = following.cluster.windows.intervals
+    partition, order = (decoded[name].to_numpy() for name in ("log_partition", "order"))
+    by_partition = np.lexsort((order, partition))
+    partition, order = partition[by_partition], order[by_partition]
+    last = len(order) - 1 - np.searchsorted(-partition[::-1], -partition, side="left")
+    recent = np.arange(len(order)) > last - kept
+    partition, order = partition[recent], order[recent]
+    return pa.table(
+        {
+            "group": pa.array([following.own_group] * len(order), pa.string()),
+            "topic": pa.array([following.settings.offsets_topic] * len(order), pa.string()),
+            "partition": partition,
+            "offset": order + 1,
+            "committed_ms": np.full(len(order), now_s * MS),
+            "order": order,
+        }
+    )
+
+
+def gone(before: log_ends.Topics | None, now: log_ends.Topics) -> list[str]:
+    """Topics that no longer exist, or exist again under another id."""
+    if before is None:
+        return []
+    return [
+        topic
+        for topic in before.counts
+        if topic not in now.counts
+        or now.ids.get(topic) != before.ids.get(topic, now.ids.get(topic))
+    ]

@@ -1,0 +1,1 @@
+"""Where offsets come from."""

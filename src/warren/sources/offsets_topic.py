@@ -1,0 +1,128 @@
+"""`__consumer_offsets` as a stream of RECORDS.
+
+The stream keeps no position of its own: it starts where it is told to, says with each batch how far
+it has read, and its checkpoint is a scratch directory. What has been folded is what counts.
+"""
+
+import json
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+Positions = Mapping[int, int]  # partition of the offsets topic -> next offset to read
+
+# A batch takes what has come up to this many records: a handful when caught up, all when not.
+BATCH_RECORDS = 400_000
+# Below this a batch is one task: starting more of them would cost more than the records.
+SMALL_BATCH = 20_000
+TRIGGER = "1500 milliseconds"
+
+READING = {
+    "failOnDataLoss": "false",  # compaction and deletion make holes; they are no reason to stop
+    "maxOffsetsPerTrigger": str(BATCH_RECORDS),
+    # An answer without data must not hold a batch up; large answers make catching up fast.
+    "kafka.fetch.max.wait.ms": "10",
+    "kafka.max.poll.records": "50000",
+    "kafka.max.partition.fetch.bytes": str(16 << 20),
+    "kafka.fetch.max.bytes": str(100 << 20),
+    "kafka.receive.buffer.bytes": str(1 << 20),
+}
+
+
+class Source(NamedTuple):
+    """Which topic to read, how to reach it, and from where on."""
+
+    topic: str
+    options: Mapping[str, str]
+    start: Positions
+    until_now: bool = False  # end where the topic ends now
+
+
+class Batch(NamedTuple):
+    """One micro-batch, decoded, and the positions that its end stands for."""
+
+    table: pa.Table
+    until: Positions
+
+
+class Stopped(Exception):
+    """Ends a batch that nobody waits for any more."""
+
+
+class HandOver:
+    """Between Spark's thread and ours: a batch is folded while the next is read, never a third."""
+
+    def __init__(self) -> None:
+        self._room = threading.Semaphore(2)
+        self._ready: SimpleQueue[Batch] = SimpleQueue()
+        self._stopped = False
+
+    def wait_for_room(self) -> None:
+        self._room.acquire()
+        if self._stopped:
+            raise Stopped
+
+    def give(self, batch: Batch) -> None:
+        self._ready.put(batch)
+
+    def take(self, timeout_s: float) -> Batch | None:
+        try:
+            return self._ready.get(timeout=timeout_s)
+        except Empty:
+            return None
+
+    def done(self) -> None:
+        """Say that the batch taken last has been folded."""
+        self._room.release()
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._room.release(2)
+
+
+def read(spark: SparkSession, source: Source) -> DataFrame:
+    start = {str(partition): offset for partition, offset in source.start.items()}
+    # Only `assign` reads an internal topic without joining a group (see session.py).
+    return (
+        spark.readStream.format("kafka")
+        .options(**READING, **source.options)
+        .option("assign", json.dumps({source.topic: sorted(source.start)}))
+        .option("startingOffsets", json.dumps({source.topic: start}))
+        .load()
+        .select("key", "value", "partition", "offset")
+    )
+
+
+def each_batch(
+    decoded: DataFrame, source: Source, hand_over: HandOver, scratch: Path
+) -> StreamingQuery:
+    """Hand every micro-batch over while the query lives."""
+    cores = decoded.sparkSession.sparkContext.defaultParallelism
+    position = dict(source.start)
+
+    def give(batch: DataFrame, number: int) -> None:
+        hand_over.wait_for_room()
+        until = _read_until(scratch, number)
+        size = sum(end - max(position.get(p, 0), 0) for p, end in until.items())
+        table = batch.coalesce(1 if size < SMALL_BATCH else cores).toArrow()
+        position.update(until)
+        hand_over.give(Batch(table, until))
+
+    writer = decoded.writeStream.foreachBatch(give)
+    writer = writer.option("checkpointLocation", scratch.as_uri())
+    if source.until_now:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=TRIGGER).start()
+
+
+def _read_until(scratch: Path, number: int) -> dict[int, int]:
+    """Where a batch ends: Spark writes it down before it runs the batch, and tells nobody else."""
+    *_, offsets = (scratch / "offsets" / str(number)).read_text().splitlines()
+    (partitions,) = json.loads(offsets).values()
+    return {int(partition): offset for partition, offset in partitions.items()}

@@ -1,0 +1,76 @@
+"""How far the reading of an offsets topic has come. Time is an argument, in seconds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+HELD_AFTER_S = 20  # commits of a transaction take milliseconds; one that stands this long hangs
+RATE_OVER_S = 10.0
+
+
+@dataclass
+class Progress:
+    """Positions in the offsets topic: where we are, where its end is, since when it stands."""
+
+    position: dict[int, int] = field(default_factory=dict)  # next record to fold
+    end: dict[int, int] = field(
+        default_factory=dict
+    )  # next record to be written, transactions open or not
+    stable: dict[int, int] = field(default_factory=dict)  # up to here nothing is open
+    records: int = 0  # read since the start
+    restarts: int = 0
+    problem: str = ""  # why nothing is being read, if so
+    _standing_since: dict[int, float] = field(default_factory=dict)
+    _rate_from: tuple[float, int] = (0.0, 0)
+    _rate: float = 0.0
+    _caught_up: bool = False
+
+    def advance(self, until: Mapping[int, int], records: int, now: float) -> None:
+        self.position.update(until)
+        self.records += records
+        since, count = self._rate_from
+        if now - since >= RATE_OVER_S or not since:
+            self._rate = (self.records - count) / (now - since) if since else 0.0
+            self._rate_from = (now, self.records)
+        self._settle()
+
+    def see_ends(self, end: Mapping[int, int], stable: Mapping[int, int], now: float) -> None:
+        for partition, offset in stable.items():
+            is_open = end.get(partition, offset) > offset
+            if not is_open or self.stable.get(partition) != offset:
+                self._standing_since[partition] = now
+        self.end.update(end)
+        self.stable.update(stable)
+        self._settle()
+
+    def held_back(self, now: float) -> list[int]:
+        """Partitions that a hanging transaction keeps from being read further."""
+        return sorted(
+            partition
+            for partition, since in self._standing_since.items()
+            if now - since >= HELD_AFTER_S
+            and self.end.get(partition, 0) > self.stable.get(partition, 0)
+        )
+
+    @property
+    def remaining(self) -> int:
+        """Records between here and what can be read now."""
+        return sum(max(end - self.position.get(p, end), 0) for p, end in self.stable.items())
+
+    @property
+    def is_caught_up(self) -> bool:
+        """Whether the end, as it was at some moment since the start, has been reached."""
+        return self._caught_up
+
+    def rate(self, now: float) -> float:
+        """Records a second, lately."""
+        since, count = self._rate_from
+        elapsed = now - since
+        return (self.records - count) / elapsed if since and elapsed >= 1 else self._rate
+
+    def seconds_left(self, now: float) -> float | None:
+        rate = self.rate(now)
+        return self.remaining / rate if rate else None
+
+    def _settle(self) -> None:
+        known = bool(self.stable) and self.position.keys() >= self.stable.keys()
+        self._caught_up = self._caught_up or (known and self.remaining == 0)

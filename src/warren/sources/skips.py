@@ -1,0 +1,34 @@
+"""Records that could not be read: all of them counted, one log line for each reason and minute."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import structlog
+
+log = structlog.get_logger()
+
+QUIET_S = 60.0
+
+
+class Skips:
+    def __init__(self, consumer: str) -> None:
+        self.total: Counter[str] = Counter()
+        self._consumer = consumer
+        self._told: dict[
+            str, tuple[float, int]
+        ] = {}  # when a reason was logged, and the total then
+
+    def add(self, reasons: Mapping[str, int], now: float) -> None:
+        self.total.update(reasons)
+        for reason in reasons:
+            told_at, told = self._told.get(reason, (float("-inf"), 0))
+            if now - told_at >= QUIET_S:
+                self._told[reason] = (now, self.total[reason])
+                log.warning(
+                    "failed to decode",
+                    type="module",
+                    coordinator="consumer",
+                    name=self._consumer,
+                    reason=reason,
+                    records=self.total[reason] - told,
+                )
