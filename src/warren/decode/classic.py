@@ -3,7 +3,7 @@
 Fields are named as in Burrow's log. Version 4 is version 3 in Kafka's compact forms.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warren.decode.cursor import Cursor
 from warren.errors import Unreadable
@@ -17,7 +17,7 @@ def read_classic_group(group: str, cursor: Cursor) -> Event:
     version = cursor.integer(2, "no value version")
     if not 0 <= version <= NEWEST:
         raise Unreadable("value version")
-    value = _Value(cursor, version)
+    value = Value(cursor, version)
     header = value.header()
     if header.protocol_type != CONSUMER:
         return Ignored(group, "protocol type")
@@ -30,7 +30,7 @@ def read_classic_group(group: str, cursor: Cursor) -> Event:
     return ClassicGroup(group, header.generation, tuple(members), wrong)
 
 
-def _members(value: "_Value", count: int) -> tuple[list[ClassicMember], str | None]:
+def _members(value: "Value", count: int) -> tuple[list[ClassicMember], str | None]:
     """Read members up to the first that cannot be: those before it own what they say."""
     members: list[ClassicMember] = []
     try:
@@ -45,9 +45,12 @@ def _members(value: "_Value", count: int) -> tuple[list[ClassicMember], str | No
 class Header:
     protocol_type: str
     generation: int
+    protocol: str
+    leader: str
+    current_state_timestamp: int = 0  # from version 2 on
 
 
-class _Value:
+class Value:
     """What differs between the versions: plain or compact forms, and fields that came later."""
 
     def __init__(self, cursor: Cursor, version: int) -> None:
@@ -57,13 +60,16 @@ class _Value:
         self._string = cursor.compact_string if self._is_flexible else cursor.string
 
     def header(self) -> Header:
-        protocol_type = self._string("protocol_type")
-        generation = self._cursor.integer(4, "generation")
-        self._string("protocol")
-        self._string("leader")
-        if self._version >= 2:
-            self._cursor.integer(8, "current_state_timestamp")
-        return Header(protocol_type, generation)
+        header = Header(
+            self._string("protocol_type"),
+            self._cursor.integer(4, "generation"),
+            self._string("protocol"),
+            self._string("leader"),
+        )
+        if self._version < 2:
+            return header
+        since_ms = self._cursor.integer(8, "current_state_timestamp")
+        return replace(header, current_state_timestamp=since_ms)
 
     def member_count(self) -> int:
         if self._is_flexible:
