@@ -65,9 +65,8 @@ def _command(descriptor: Path, into: Path, home: Path, environ: Mapping[str, str
 
 
 def _complaint(output: str) -> str:
-    """Pick the one line of Ivy's many that says what could not be had."""
-    found = re.search(r"(?:UNRESOLVED DEPENDENCY|FAILED DOWNLOADS?|download failed): *(.+)", output)
-    if found:
-        return found[1].strip(" :")
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1] if lines else "Ivy said nothing"
+    """Pick, of Ivy's many lines, the first thing that could not be had and why."""
+    module = re.search(r"^\s*:: (\S+#.+?)\s*$", output, re.MULTILINE)
+    network = re.search(r"Server access error at url \S+ \((.+)\)", output)
+    reasons = [found[1] for found in (module, network) if found]
+    return ", ".join(reasons) or "Ivy failed"

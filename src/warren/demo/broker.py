@@ -4,7 +4,6 @@ with Broker(offsets_partitions=4) as broker:
     Producer({"bootstrap.servers": broker.bootstrap})
 """
 
-import base64
 import os
 import secrets
 import shutil
@@ -17,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from uuid import uuid4
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -32,7 +30,12 @@ START_SECONDS = 120
 STOP_SECONDS = 20
 # Ends the broker when we end, however we end: our side of the pipe then closes. A death signal
 # (prctl) would not do, it follows the thread that started the broker.
-WATCHDOG = 'read -r _; kill -KILL -- -"$1"; [ -z "$2" ] || rm -rf -- "$2"'
+WATCHDOG = """
+read -r _
+kill -KILL -"$1"
+for _ in $(seq 50); do kill -0 -"$1" 2>/dev/null || break; sleep 0.1; done
+[ -z "$2" ] || rm -rf -- "$2"
+"""
 
 
 class Broker:
@@ -138,7 +141,7 @@ class Broker:
         return [str(self._java), f"-Xmx{heap}", quiet, "-cp", class_path, *main]
 
     def _format(self) -> None:
-        cluster = base64.urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")
+        cluster = "W" + secrets.token_urlsafe(16)[1:]  # a leading dash would pass for an option
         user = f"SCRAM-SHA-512=[name={self.user},password={self.password}]"
         arguments = ["-t", cluster, "-c", str(self.directory / "server.properties")]
         if self.secure_bootstrap:
