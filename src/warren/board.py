@@ -1,0 +1,72 @@
+"""The latest verdicts, immutable, swapped whole: all that readers see."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.evaluate.verdicts import Verdicts
+
+Ints = npt.NDArray[np.int64]
+
+NO_END = -1  # the partition exists, its log end is not known
+
+
+class SharedFile:
+    """Memory with a descriptor, that other processes map; it is gone when nobody holds it."""
+
+    def __init__(self) -> None:
+        if sys.platform == "linux":
+            self.fd = os.memfd_create("warren-board")
+        else:
+            with tempfile.TemporaryFile() as file:
+                self.fd = os.dup(file.fileno())
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+
+
+@dataclass(frozen=True)
+class StoredWindows:
+    """All commits of all windows, in a file that only grows."""
+
+    file: SharedFile
+    intervals: int
+    place: npt.NDArray[np.int32]  # by line of the verdicts: which window of the file; -1: none
+
+
+@dataclass(frozen=True)
+class TopicEnds:
+    """The newest log end of every partition of every topic, read by a group or not."""
+
+    topics: tuple[str, ...]  # sorted
+    first: Ints  # a topic's partitions are first[i] .. first[i + 1] - 1; one longer than the rest
+    end: Ints  # NO_END where it is not known
+
+    @classmethod
+    def of(cls, topics: Mapping[str, Sequence[int | None]]) -> "TopicEnds":
+        names = tuple(sorted(topics))
+        lengths = [len(topics[name]) for name in names]
+        ends = [NO_END if end is None else end for name in names for end in topics[name]]
+        first = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        return cls(names, first.astype(np.int64), np.array(ends, np.int64))
+
+
+@dataclass(frozen=True)
+class ClusterBoard:
+    """One cluster: what was judged, from which windows, against which log ends."""
+
+    verdicts: Verdicts
+    windows: StoredWindows  # those the verdicts were made of
+    ends: TopicEnds
+
+
+@dataclass(frozen=True)
+class Board:
+    moment_ms: int  # the time it is valid for
+    clusters: Mapping[str, ClusterBoard] = field(default_factory=dict)
+    health: Mapping[str, object] = field(default_factory=dict)  # JSON values, served as they are

@@ -1,0 +1,16 @@
+"""What a request may change. The pipeline does it; the workers only pass it on."""
+
+from typing import Protocol
+
+
+class Actions(Protocol):
+    """Called on threads of the HTTP side, one call at a time for each worker."""
+
+    def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
+        """Forget a group, or one topic of it, and publish a board without it before returning."""
+
+    def get_level(self) -> str:
+        """The log level, in Burrow's word for it."""
+
+    def set_level(self, level: str) -> None:
+        """`level` is one of Burrow's words."""

@@ -1,0 +1,73 @@
+"""Is it well: for probes, and for people who wait."""
+
+from typing import Any
+
+import msgspec
+
+from warren.serve.answers import TEXT, Answer, Request
+from warren.serve.site import Site
+
+LEVELS = {
+    "debug": "debug",
+    "trace": "debug",
+    "info": "info",
+    "warning": "warn",
+    "warn": "warn",
+    "error": "error",
+    "fatal": "fatal",
+}
+
+
+class LevelBody(msgspec.Struct):
+    level: str = ""
+
+
+def good(site: Site, _request: Request) -> Answer:
+    return _text(site, 200, "GOOD")
+
+
+def ready(site: Site, _request: Request) -> Answer:
+    """Ready is caught up with the offsets topics, not merely started."""
+    health: Any = site.view.facts.health
+    if health.get("ready"):
+        return _text(site, 200, "READY")
+    lines = [_progress(name, each) for name, each in sorted(health.get("consumers", {}).items())]
+    return _text(site, 503, "\n".join(["STARTING", *filter(None, lines)]))
+
+
+def _progress(name: str, consumer: dict[str, Any]) -> str:
+    if consumer.get("problem"):
+        return f"consumer {name}: {consumer['problem']}"
+    if consumer.get("state") == "caught up":
+        return ""
+    text = f"consumer {name}: {consumer.get('state', 'connecting')}"
+    if consumer.get("remaining") is not None:
+        text += f", {consumer.get('records', 0)} records read, {consumer['remaining']} to go"
+    if consumer.get("seconds_left") is not None:
+        text += f", about {consumer['seconds_left']:.0f} s"
+    return text
+
+
+def health(site: Site, _request: Request) -> Answer:
+    return site.raw(200, {"moment_ms": site.view.facts.moment_ms, **site.view.facts.health})
+
+
+async def get_level(site: Site, request: Request) -> Answer:
+    level = await site.call("get_level")
+    return site.json(request, 200, "log level returned", level=level)
+
+
+async def set_level(site: Site, request: Request) -> Answer:
+    try:
+        asked = msgspec.json.decode(request.body, type=LevelBody).level
+    except msgspec.DecodeError:
+        return site.problem(request, 400, "could not decode message body")
+    level = LEVELS.get(asked.lower())
+    if level is None:
+        return site.problem(request, 404, "unknown log level")
+    await site.call("set_level", level)
+    return site.json(request, 200, "set log level")
+
+
+def _text(site: Site, status: int, text: str) -> Answer:
+    return Answer(status, [("content-type", TEXT), *site.cors], text.encode())

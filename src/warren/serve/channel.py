@@ -1,0 +1,82 @@
+"""Messages between the pipeline's process and a worker, with open files attached to them.
+
+Each message is JSON behind its length. When one side ends, however it ends, the other sees the end
+of the stream: so no worker outlives the pipeline.
+"""
+
+import socket
+import struct
+from collections.abc import Sequence
+
+import msgspec
+
+HEAD = struct.Struct("<IH")  # bytes, files
+FILES_AT_ONCE = 200  # the kernel takes 253 with one call
+
+
+class Offer(msgspec.Struct, tag="offer"):
+    """A board: the first file; then the commits of each cluster, in the board's order."""
+
+    number: int
+
+
+class Taken(msgspec.Struct, tag="taken"):
+    """The worker answers from this board now, and can take the next."""
+
+    number: int
+
+
+class Call(msgspec.Struct, tag="call"):
+    """A worker asks for one of `Actions`."""
+
+    number: int
+    action: str
+    arguments: list[str | None]
+
+
+class Result(msgspec.Struct, tag="result"):
+    number: int
+    value: str | None = None
+    problem: str | None = None
+
+
+Message = Offer | Taken | Call | Result
+
+
+def send(stream: socket.socket, message: Message, files: Sequence[int] = ()) -> None:
+    body = msgspec.json.encode(message)
+    head = HEAD.pack(len(body), len(files))
+    first, rest = files[:FILES_AT_ONCE], files[FILES_AT_ONCE:]
+    sent = socket.send_fds(stream, [head], first) if first else stream.send(head)
+    stream.sendall(head[sent:])
+    while rest:
+        first, rest = rest[:FILES_AT_ONCE], rest[FILES_AT_ONCE:]
+        socket.send_fds(stream, [b"\0"], first)
+    stream.sendall(body)
+
+
+def receive(stream: socket.socket) -> tuple[Message, list[int]] | None:
+    """The next message and its files, which the caller closes; None when there is none."""
+    head, files = b"", list[int]()
+    while len(head) < HEAD.size:
+        data, more, _, _ = socket.recv_fds(stream, HEAD.size - len(head), FILES_AT_ONCE)
+        files += more
+        head += data
+        if not data:
+            return None
+    size, count = HEAD.unpack(head)
+    while len(files) < count:
+        _, more, _, _ = socket.recv_fds(stream, 1, FILES_AT_ONCE)
+        files += more
+    body = _exactly(stream, size)
+    return None if body is None else (msgspec.json.decode(body, type=Message), files)
+
+
+def _exactly(stream: socket.socket, size: int) -> bytes | None:
+    body = bytearray()
+    while len(body) < size:
+        data = stream.recv(size - len(body))
+        if not data:
+            return None
+        body += data
+    return bytes(body)

@@ -1,0 +1,129 @@
+"""`/metrics`: Warren about itself, from the health on the board."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from warren.serve.exposition import family
+from warren.serve.view import View
+
+
+def own_metrics(view: View, now_s: float) -> Iterator[str]:
+    health: Any = view.facts.health
+    yield family(
+        "warren_board_age_seconds",
+        "gauge",
+        "Seconds since the moment the board is valid for",
+        [({}, round(now_s - view.facts.moment_ms / 1000, 3))],
+    )
+    yield family(
+        "warren_ready",
+        "gauge",
+        "1 when the offsets topics have been read to their end",
+        [({}, int(bool(health.get("ready"))))],
+    )
+    yield family(
+        "warren_tick_seconds",
+        "gauge",
+        "How long the last judging took",
+        [({}, value) for value in [health.get("tick_seconds")] if value is not None],
+    )
+    yield from _clusters(view, health)
+    yield from _consumers(health.get("consumers", {}))
+    yield from _outcomes(health)
+    yield from _process(health.get("process", {}))
+
+
+def _clusters(view: View, health: Any) -> Iterator[str]:
+    clusters = sorted(view.clusters.items())
+    yield family(
+        "warren_groups",
+        "gauge",
+        "Groups held",
+        [({"cluster": name}, len(cluster.groups.names)) for name, cluster in clusters],
+    )
+    yield family(
+        "warren_partitions",
+        "gauge",
+        "Partitions of groups held",
+        [({"cluster": name}, len(cluster.arrays["status"])) for name, cluster in clusters],
+    )
+    states = sorted(health.get("clusters", {}).items())
+    yield family(
+        "warren_log_ends_age_seconds",
+        "gauge",
+        "Seconds since the brokers' log ends were read",
+        [
+            ({"cluster": name}, state["data_age_s"])
+            for name, state in states
+            if state.get("data_age_s") is not None
+        ],
+    )
+
+
+# name, type, help, key of the health of a consumer
+_CONSUMER = (
+    ("warren_records_read_total", "counter", "Records of the offsets topic read", "records"),
+    ("warren_restarts_total", "counter", "Times that reading was begun anew", "restarts"),
+    ("warren_records_remaining", "gauge", "Records still to read to the end", "remaining"),
+)
+
+
+def _consumers(consumers: Any) -> Iterator[str]:
+    every = sorted(consumers.items())
+    for name, kind, about, key in _CONSUMER:
+        held = [({"consumer": each}, state[key]) for each, state in every if key in state]
+        yield family(name, kind, about, held)
+    yield _spread(every, "warren_records_skipped_total", "counter", "Records skipped", "skipped")
+    yield _spread(every, "warren_offsets_partition_lag", "gauge", "Records not yet read", "lag")
+    yield family(
+        "warren_partitions_held_back",
+        "gauge",
+        "Partitions of the offsets topic that a hanging transaction keeps from being read",
+        [({"consumer": each}, len(state.get("held_back") or ())) for each, state in every],
+    )
+    yield family(
+        "warren_consumer_state",
+        "gauge",
+        "1 for the state a consumer is in",
+        [
+            ({"consumer": each, "state": state["state"]}, 1)
+            for each, state in every
+            if "state" in state
+        ],
+    )
+
+
+def _spread(every: Any, name: str, kind: str, about: str, key: str) -> str:
+    """A family with a sample for each entry of a table: skipped by reason, lag by partition."""
+    by = {"skipped": "reason", "lag": "partition"}[key]
+    samples = [
+        ({"consumer": each, by: entry}, value)
+        for each, state in every
+        for entry, value in sorted((state.get(key) or {}).items())
+    ]
+    return family(name, kind, about, samples)
+
+
+def _outcomes(health: Any) -> Iterator[str]:
+    """What became of what was sent: {"sinks": {name: {"sent": 3, "failed": 1}}}."""
+    for key, by, what in (
+        ("sinks", "sink", "Points for sinks"),
+        ("notifiers", "notifier", "Notifications"),
+    ):
+        samples = [
+            ({by: name, "outcome": outcome}, value)
+            for name, outcomes in sorted(health.get(key, {}).items())
+            for outcome, value in sorted(outcomes.items())
+        ]
+        yield family(f"warren_{by}_outcomes_total", "counter", f"{what}, by outcome", samples)
+
+
+def _process(process: Any) -> Iterator[str]:
+    for key, kind, about in (
+        ("cpu_seconds_total", "counter", "Processor time of the pipeline's Python process"),
+        ("resident_memory_bytes", "gauge", "Resident memory of that process"),
+        ("open_fds", "gauge", "Its open files"),
+        ("start_time_seconds", "gauge", "When it began, in Unix seconds"),
+    ):
+        if key in process:
+            yield family(f"process_{key}", kind, about, [({}, process[key])])

@@ -1,0 +1,220 @@
+"""The pipeline's side of the HTTP workers: starts them, hands them boards, does what they ask."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import msgspec
+import structlog
+
+from warren.board import Board, SharedFile, StoredWindows
+from warren.config import Config
+from warren.histories import Histories
+from warren.serve import channel, config_answers, writer
+from warren.serve.actions import Actions
+from warren.serve.channel import Call, Offer, Result, Taken
+from warren.serve.commits_file import CommitsFile
+from warren.serve.listeners import Listener
+from warren.serve.site import ServerSettings, Settings
+
+log = structlog.get_logger()
+
+WORKERS = 2
+STOP_SECONDS = 0.5
+TAKEN_SECONDS = 1.0
+CALLS = 4  # of a worker, at once
+AGAIN_SECONDS = 1.0  # a worker that dies is replaced after so long
+
+
+@dataclass(frozen=True)
+class _Offered:
+    number: int
+    files: Sequence[SharedFile]  # the board, then the commits of each cluster
+
+
+class _Worker:
+    """One process, replaced when it dies; it has the latest board or will have it next."""
+
+    def __init__(self, settings: Settings, do: Callable[[Call], Result]) -> None:
+        self._settings = settings
+        self._do = do
+        self._calls = ThreadPoolExecutor(CALLS, "http call")
+        self._lock = threading.Lock()  # over all below
+        self._taken = threading.Condition(self._lock)
+        self._stopping = threading.Event()
+        self._latest = _Offered(0, ())
+        self._on_its_way = False  # a board was sent and not taken yet
+        self._has = 0
+        self._process, self._stream = self._spawn()
+        self._thread = threading.Thread(target=self._run, name="http worker", daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def offer(self, board: _Offered) -> None:
+        """A worker that is still busy with a board gets the latest one when it is done."""
+        with self._lock:
+            self._latest = board
+            self._send_latest()
+
+    def wait_taken(self, number: int, seconds: float) -> bool:
+        with self._lock:
+            return self._taken.wait_for(lambda: self._has >= number, seconds)
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._calls.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._stream.shutdown(socket.SHUT_RDWR)
+            process = self._process
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._thread.join()
+        self._stream.close()
+
+    def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603  # ourselves
+                [sys.executable, "-m", "warren.serve.worker", str(theirs.fileno())],
+                stdin=subprocess.PIPE,
+                pass_fds=[theirs.fileno(), *(each.fd for each in self._settings.servers)],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                process_group=0,
+            )
+        assert process.stdin is not None  # noqa: S101  # it is a pipe
+        with process.stdin as pipe:
+            pipe.write(msgspec.json.encode(self._settings))
+        return process, ours
+
+    def _run(self) -> None:
+        while True:
+            self._attend()
+            if self._stopping.wait(AGAIN_SECONDS):
+                return
+            log.error("an HTTP worker ended and is replaced", code=self._process.wait())
+            with self._lock:
+                self._stream.close()
+                self._process, self._stream = self._spawn()
+                self._on_its_way, self._has = False, 0
+                self._send_latest()
+
+    def _attend(self) -> None:
+        """Serve the worker until it ends."""
+        while (received := _receive(self._stream)) is not None:
+            message, _ = received
+            if isinstance(message, Taken):
+                with self._lock:
+                    self._on_its_way, self._has = False, message.number
+                    self._taken.notify_all()
+                    self._send_latest()
+            elif isinstance(message, Call) and not self._stopping.is_set():
+                self._calls.submit(self._answer, message)
+
+    def _answer(self, call: Call) -> None:
+        result = self._do(call)
+        with self._lock:
+            _send(self._stream, result)
+
+    def _send_latest(self) -> None:
+        board = self._latest
+        if self._on_its_way or board.number <= self._has:
+            return
+        self._on_its_way = True
+        _send(self._stream, Offer(board.number), [file.fd for file in board.files])
+
+
+def _receive(stream: socket.socket) -> tuple[channel.Message, list[int]] | None:
+    try:
+        return channel.receive(stream)
+    except OSError:
+        return None
+
+
+def _send(stream: socket.socket, message: channel.Message, files: Sequence[int] = ()) -> None:
+    try:
+        channel.send(stream, message, files)
+    except OSError:
+        return  # it has ended: `_run` sees that too, and starts another
+
+
+class Serving:
+    """The HTTP side, running. `store` and `publish` are called by one thread."""
+
+    def __init__(self, listeners: Sequence[Listener], settings: Settings, actions: Actions) -> None:
+        self._listeners = listeners
+        self._actions = actions
+        self._workers = [_Worker(settings, self._do) for _ in range(WORKERS)]
+        self._commits: dict[str, CommitsFile] = {}
+        self._count = 0
+
+    def store(self, cluster: str, histories: Histories) -> StoredWindows:
+        """Write the windows that changed, for the next board. Nobody may fold meanwhile."""
+        return self._commits.setdefault(cluster, CommitsFile()).store(histories)
+
+    def publish(self, board: Board) -> None:
+        """From now on requests are answered from this board."""
+        self._count += 1
+        commits = [cluster.windows.file for cluster in board.clusters.values()]
+        offered = _Offered(self._count, [writer.write(board), *commits])
+        for worker in self._workers:
+            worker.offer(offered)
+
+    def wait_taken(self, seconds: float = TAKEN_SECONDS) -> bool:
+        """Wait until every worker answers from the latest board; False if one takes too long."""
+        return all(worker.wait_taken(self._count, seconds) for worker in self._workers)
+
+    def pids(self) -> list[int]:
+        return [worker.pid for worker in self._workers]
+
+    def _do(self, call: Call) -> Result:
+        try:
+            value = getattr(self._actions, call.action)(*call.arguments)
+        except Exception as error:
+            log.exception("what a request asked for failed", action=call.action)
+            return Result(call.number, problem=repr(error))
+        if value is None:  # something changed: the next request, to whichever worker, shows it
+            self.wait_taken()
+        return Result(call.number, value)
+
+    def stop(self) -> None:
+        for worker in self._workers:
+            worker.stop()
+        for listener in self._listeners:
+            listener.socket.close()
+
+
+def start(config: Config, listeners: Sequence[Listener], actions: Actions) -> Serving:
+    """Answer requests on these sockets, at first as if nothing was known yet."""
+    settings = Settings(
+        servers=[_server_settings(config, listener) for listener in listeners],
+        host=socket.gethostname(),
+        allow_origin=config.general.access_control_allow_origin,
+        clusters=list(config.clusters),
+        main=config_answers.main(config),
+        modules=config_answers.modules(config),
+    )
+    return Serving(listeners, settings, actions)
+
+
+def _server_settings(config: Config, listener: Listener) -> ServerSettings:
+    server = listener.server
+    listener.socket.setblocking(False)  # noqa: FBT003  # as the socket module has it
+    tls = config.tls.get(server.tls)
+    return ServerSettings(
+        name=server.name,
+        fd=listener.socket.fileno(),
+        timeout_s=server.timeout,
+        certfile=tls.certfile if tls else "",
+        keyfile=tls.keyfile if tls else "",
+    )

@@ -1,0 +1,62 @@
+"""What every handler of a worker has at hand."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from warren.serve.answers import JSON, Answer, Request, encode
+from warren.serve.view import View
+
+
+class ServerSettings(msgspec.Struct):
+    """One listener, as its worker needs it."""
+
+    name: str
+    fd: int
+    timeout_s: int
+    certfile: str = ""
+    keyfile: str = ""
+
+
+class Settings(msgspec.Struct, tag="settings"):
+    """All that a worker knows of the configuration; nothing secret is in it."""
+
+    servers: list[ServerSettings]
+    host: str  # this machine's name
+    allow_origin: str
+    clusters: list[str]
+    main: dict[str, object]  # /v3/config
+    modules: dict[str, dict[str, dict[str, object]]]  # /v3/config/KIND/NAME
+
+
+Caller = Callable[..., Awaitable[str | None]]
+
+
+@dataclass
+class Site:
+    settings: Settings
+    call: Caller  # one of `Actions`, by name
+    view: View = field(default_factory=View.empty)
+
+    def json(
+        self, request: Request, code: int, message: str, *, error: bool = False, **data: object
+    ) -> Answer:
+        place = {"url": request.path, "host": self.settings.host}
+        return self.raw(code, {"error": error, "message": message, **data, "request": place})
+
+    def json_request_first(self, request: Request, message: str, **data: object) -> Answer:
+        """Two of Burrow's answers name the request before the data."""
+        place = {"url": request.path, "host": self.settings.host}
+        return self.raw(200, {"error": False, "message": message, "request": place, **data})
+
+    def problem(self, request: Request, code: int, message: str) -> Answer:
+        return self.json(request, code, message, error=True)
+
+    def raw(self, code: int, value: object) -> Answer:
+        return Answer(code, [("content-type", JSON), *self.cors], encode(value))
+
+    @property
+    def cors(self) -> list[tuple[str, str]]:
+        origin = self.settings.allow_origin
+        return [("access-control-allow-origin", origin)] if origin else []

@@ -1,0 +1,200 @@
+"""Burrow's HTTP API: clusters, topics and groups."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from warren.model import Status
+from warren.serve.answers import Answer, Request, number
+from warren.serve.site import Site
+from warren.serve.view import Cluster
+
+STATUS_NAMES = [status.name for status in Status]
+
+
+class Commit(msgspec.Struct, rename={"observed_at": "observedAt"}):
+    offset: int
+    timestamp: int
+    observed_at: int
+    lag: int | None
+
+
+class Partition(msgspec.Struct):
+    topic: str
+    partition: int
+    owner: str
+    client_id: str
+    status: str
+    start: Commit | None
+    end: Commit | None
+    current_lag: int
+    complete: msgspec.Raw
+
+
+class GroupStatus(msgspec.Struct):
+    """What is not set is as for a group that is not there."""
+
+    cluster: str
+    group: str
+    status: str = "NOTFOUND"
+    complete: msgspec.Raw = number(1)
+    partitions: list[Partition] = []
+    partition_count: int = 0
+    maxlag: Partition | None = None
+    totallag: int = 0
+
+
+class PartitionDetail(msgspec.Struct, rename={"current_lag": "current-lag"}):
+    offsets: list[Commit | None]
+    owner: str
+    client_id: str
+    current_lag: int
+
+
+def clusters(site: Site, request: Request) -> Answer:
+    names = sorted(site.settings.clusters)
+    return site.json(request, 200, "cluster list returned", clusters=names)
+
+
+def topics(site: Site, request: Request, name: str) -> Answer:
+    if name not in site.settings.clusters:
+        return site.problem(request, 404, "cluster not found")
+    cluster = site.view.clusters.get(name)
+    found = cluster.topics_with_ends.names if cluster else []
+    return site.json(request, 200, "topic list returned", topics=found)
+
+
+def topic(site: Site, request: Request, name: str, topic: str) -> Answer:
+    cluster = site.view.clusters.get(name)
+    ends = cluster.ends(topic) if cluster else None
+    if ends is None:
+        return site.problem(request, 404, "cluster or topic not found")
+    # As in Burrow, a partition whose end is not known is left out.
+    known = [end for end in ends if end is not None]
+    return site.json(request, 200, "topic offsets returned", offsets=known)
+
+
+def groups_of_topic(site: Site, request: Request, name: str, topic: str) -> Answer:
+    if name not in site.settings.clusters:
+        return site.problem(request, 404, "cluster not found")
+    cluster = site.view.clusters.get(name)
+    found = cluster.groups_of(topic) if cluster else []
+    return site.json(request, 200, "consumers of topic returned", consumers=found)
+
+
+def groups(site: Site, request: Request, name: str) -> Answer:
+    if name not in site.settings.clusters:
+        return site.problem(request, 404, "cluster not found")
+    cluster = site.view.clusters.get(name)
+    found = cluster.groups.names if cluster else []
+    return site.json(request, 200, "consumer list returned", consumers=found)
+
+
+def group(site: Site, request: Request, name: str, group: str) -> Answer:
+    cluster = site.view.clusters.get(name)
+    number = cluster.groups.numbers.get(group) if cluster else None
+    if cluster is None or number is None:
+        return site.problem(request, 404, "cluster or consumer not found")
+    return site.json(
+        request, 200, "consumer detail returned", topics=_details(cluster, cluster.lines(number))
+    )
+
+
+def status(site: Site, request: Request, name: str, group: str) -> Answer:
+    return _status(site, request, name, group, only_bad=True)
+
+
+def lag(site: Site, request: Request, name: str, group: str) -> Answer:
+    return _status(site, request, name, group, only_bad=False)
+
+
+def _status(site: Site, request: Request, name: str, group: str, *, only_bad: bool) -> Answer:
+    found = group_status(site.view.clusters.get(name), name, group, only_bad=only_bad)
+    # An unknown group is a 404 whose body says `"error": false`: Burrow's clients read
+    # `status.status == "NOTFOUND"` instead.
+    code = 404 if found.status == "NOTFOUND" else 200
+    return site.json(request, code, "consumer status returned", status=found)
+
+
+def group_status(cluster: Cluster | None, name: str, group: str, *, only_bad: bool) -> GroupStatus:
+    at = cluster.groups.numbers.get(group) if cluster else None
+    if cluster is None or at is None:
+        return GroupStatus(name, group)
+    lines, arrays = cluster.lines(at), cluster.arrays
+    every = list(_partitions(cluster, lines))
+    worst = int(arrays["group_max_lag_line"][at]) - lines.start
+    return GroupStatus(
+        name,
+        group,
+        STATUS_NAMES[int(arrays["group_status"][at])],
+        number(float(arrays["group_complete"][at])),
+        [each for each in every if each.status != "OK"] if only_bad else every,
+        len(every),
+        every[worst] if every else None,
+        int(arrays["group_total_lag"][at]),
+    )
+
+
+def _partitions(cluster: Cluster, lines: slice) -> Iterator[Partition]:
+    topics, owners = cluster.topics.names, cluster.owners.names
+    windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
+    first, last = _edge(windows, 0), _edge(windows, -1)
+    columns = ("topic", "partition", "owner", "client", "status", "current_lag", "complete")
+    values = (cluster.arrays[column][lines].tolist() for column in columns)
+    for line, (topic, partition, owner, client, status, lag, complete) in enumerate(
+        zip(*values, strict=True)
+    ):
+        start, end = (first[line], last[line]) if filled[line] else (None, None)
+        yield Partition(
+            topics[topic],
+            partition,
+            owners[owner],
+            owners[client],
+            STATUS_NAMES[status],
+            start,
+            end,
+            lag,
+            number(complete),
+        )
+
+
+def _edge(windows: Any, column: int) -> list[Commit]:
+    """The first or last commit of each window; free places repeat the first."""
+    names = ("offset", "committed_ms", "observed_s", "lag")
+    values = (windows[name][:, column].tolist() for name in names)
+    return [_commit(*each) for each in zip(*values, strict=True)]
+
+
+def _commit(offset: int, committed_ms: int, observed_s: int, lag: int) -> Commit:
+    return Commit(offset, committed_ms, observed_s * 1000, lag if lag >= 0 else None)
+
+
+def _details(cluster: Cluster, lines: slice) -> dict[str, list[PartitionDetail]]:
+    topics, owners = cluster.topics.names, cluster.owners.names
+    windows = cluster.windows_of(lines)
+    columns = ("topic", "owner", "client", "current_lag", "filled")
+    values = (cluster.arrays[column][lines].tolist() for column in columns)
+    commits = (windows[n].tolist() for n in ("offset", "committed_ms", "observed_s", "lag"))
+    found: dict[str, list[PartitionDetail]] = {}
+    for (topic, owner, client, lag, filled), window in zip(
+        zip(*values, strict=True), zip(*commits, strict=True), strict=True
+    ):
+        free = cluster.facts.intervals - filled
+        held = (_commit(*commit) for commit in list(zip(*window, strict=True))[free:])
+        offsets = [*[None] * free, *held] if filled else []
+        detail = PartitionDetail(offsets, owners[owner], owners[client], lag)
+        found.setdefault(topics[topic], []).append(detail)
+    return found
+
+
+async def delete_group(site: Site, request: Request, name: str, group: str) -> Answer:
+    await site.call("delete_group", name, group, None)
+    return site.json(request, 200, "consumer group removed")
+
+
+async def delete_topic_of_group(
+    site: Site, request: Request, name: str, group: str, topic: str
+) -> Answer:
+    await site.call("delete_group", name, group, topic)
+    return site.json(request, 200, "consumer group removed")

@@ -1,0 +1,107 @@
+"""The board as a worker sees it: arrays that map the file, and what requests ask of them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from warren.board import NO_END
+from warren.serve import commits_file, packed
+from warren.serve.commits_file import Windows
+from warren.serve.packed import Array
+from warren.serve.writer import ClusterFacts, Facts
+
+
+class Names:
+    """Names by number, and numbers by name."""
+
+    def __init__(self, encoded: bytes) -> None:
+        self.encoded = encoded
+        self.names: list[str] = msgspec.json.decode(encoded)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.names)}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One cluster of the board; `lines` of a group are its partitions, topic by topic."""
+
+    facts: ClusterFacts
+    arrays: dict[str, Array]
+    windows: Windows
+    groups: Names
+    topics: Names
+    owners: Names
+    topics_with_ends: Names
+
+    def lines(self, group: int) -> slice:
+        first = self.arrays["group_first"]
+        return slice(int(first[group]), int(first[group + 1]))
+
+    def windows_of(self, lines: slice) -> Windows:
+        """The window of each line; of a line that was never committed to, any."""
+        place = self.arrays["window"][lines]
+        return self.windows[np.maximum(place, 0)] if len(self.windows) else self._none(len(place))
+
+    def _none(self, count: int) -> Windows:
+        return np.zeros(count, commits_file.layout(self.facts.intervals))
+
+    def ends(self, topic: str) -> list[int | None] | None:
+        """By partition, None where it is not known; None for an unknown topic."""
+        number = self.topics_with_ends.numbers.get(topic)
+        if number is None:
+            return None
+        first = self.arrays["end_first"]
+        ends = self.arrays["ends"][int(first[number]) : int(first[number + 1])]
+        return [None if end == NO_END else end for end in ends.tolist()]
+
+    def groups_of(self, topic: str) -> list[str]:
+        lines = np.flatnonzero(self.arrays["topic"] == self.topics.numbers.get(topic, -1))
+        groups = np.searchsorted(self.arrays["group_first"], lines, side="right") - 1
+        return [self.groups.names[group] for group in np.unique(groups).tolist()]
+
+
+@dataclass(frozen=True)
+class View:
+    facts: Facts
+    clusters: dict[str, Cluster]
+
+    @classmethod
+    def empty(cls) -> "View":
+        return cls(Facts(0, [], {}), {})
+
+    @classmethod
+    def open(cls, files: list[int], before: "View") -> "View":
+        """Map a board and the commits it refers to; names that have not changed are taken over."""
+        raw, arrays = packed.read(files[0])
+        facts = msgspec.json.decode(raw, type=Facts)
+        clusters = {}
+        for number, (cluster, commits) in enumerate(zip(facts.clusters, files[1:], strict=True)):
+            own = _own(arrays, number)
+            known = before.clusters.get(cluster.name)
+            windows = commits_file.read(commits, cluster.intervals)
+            clusters[cluster.name] = Cluster(cluster, own, windows, *_names(own, known))
+        return cls(facts, clusters)
+
+
+def _own(arrays: dict[str, Array], number: int) -> dict[str, Array]:
+    prefix = f"{number}."
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def _names(arrays: dict[str, Array], known: Cluster | None) -> list[Names]:
+    before = [known.groups, known.topics, known.owners, known.topics_with_ends] if known else []
+    kinds = ("group_names", "topic_names", "owner_names", "end_names")
+    named = []
+    for number, kind in enumerate(kinds):
+        encoded = arrays[kind].tobytes()
+        same = bool(before) and before[number].encoded == encoded
+        named.append(before[number] if same else Names(encoded))
+    return named

@@ -1,0 +1,123 @@
+"""A process that answers requests. It ends when the pipeline's process does, however that ends."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from granian._granian import SocketHolder
+from granian.constants import Interfaces, SSLProtocols
+from granian.http import HTTP1Settings
+from granian.server.embed import Server
+
+from warren.serve import channel
+from warren.serve.app import App
+from warren.serve.channel import Call, Offer, Result, Taken
+from warren.serve.site import ServerSettings, Settings, Site
+from warren.serve.view import View
+
+BACKLOG = 1024  # granian wants to know what the socket has
+
+
+class ActionFailed(Exception):
+    pass
+
+
+class Pipeline:
+    """The other end of the channel: boards come from it, calls go to it."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        self._stream = stream
+        self._sending = threading.Lock()
+        self._calls: dict[int, asyncio.Future[str | None]] = {}
+        self._count = 0
+
+    async def call(self, action: str, *arguments: str | None) -> str | None:
+        self._count += 1
+        number = self._count
+        future: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._calls[number] = future
+        try:
+            self._send(Call(number, action, list(arguments)))
+            return await future
+        finally:
+            del self._calls[number]
+
+    def follow(self, app: App, loop: asyncio.AbstractEventLoop) -> None:
+        """Take in boards and results, for ever; the end of the stream is the end of the process."""
+        view = View.empty()
+        while (received := channel.receive(self._stream)) is not None:
+            message, files = received
+            if isinstance(message, Offer):
+                view = View.open(files, view)
+                loop.call_soon_threadsafe(app.show, view)
+                self._send(Taken(message.number))
+            elif isinstance(message, Result):
+                loop.call_soon_threadsafe(self._settle, message)
+            for file in files:
+                os.close(file)
+        os._exit(0)
+
+    def _settle(self, result: Result) -> None:
+        future = self._calls.get(result.number)
+        if future is None or future.done():
+            return  # whoever asked has left
+        if result.problem is None:
+            future.set_result(result.value)
+        else:
+            future.set_exception(ActionFailed(result.problem))
+
+    def _send(self, message: channel.Message) -> None:
+        with self._sending:
+            channel.send(self._stream, message)
+
+
+class _OnSocket(Server):
+    """granian's embedded server, on a socket that is open already."""
+
+    def __init__(self, fd: int, app: App, **options: Any) -> None:
+        super().__init__(
+            app, interface=Interfaces.RSGI, websockets=False, log_enabled=False, **options
+        )
+        self._fd = fd
+
+    def _init_shared_socket(self) -> None:
+        holder: Any = SocketHolder  # typed without its arguments
+        self._shd = holder(self._fd, uds=False, backlog=BACKLOG)
+
+
+def _server(settings: ServerSettings, app: App) -> Server:
+    milliseconds = max(settings.timeout_s, 1) * 1000
+    options: dict[str, Any] = {"http1_settings": HTTP1Settings(header_read_timeout=milliseconds)}
+    if settings.certfile:
+        options |= {
+            "ssl_cert": Path(settings.certfile),
+            "ssl_key": Path(settings.keyfile),
+            "ssl_protocol_min": SSLProtocols.tls12,
+        }
+    return _OnSocket(settings.fd, app, **options)
+
+
+async def _serve(stream: socket.socket, settings: Settings) -> None:
+    pipeline = Pipeline(stream)
+    app = App(Site(settings, pipeline.call))
+    loop = asyncio.get_running_loop()
+    threading.Thread(target=pipeline.follow, args=(app, loop), daemon=True).start()
+    await asyncio.gather(*(_server(each, app).serve() for each in settings.servers))
+
+
+def main() -> None:
+    # Ctrl-C reaches every process of the terminal; when to end is for the pipeline to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stream = socket.socket(fileno=int(sys.argv[1]))
+    settings = msgspec.json.decode(sys.stdin.buffer.read(), type=Settings)
+    asyncio.run(_serve(stream, settings))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""A board as a file for the workers; `view` is what they make of it."""
+
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+
+from warren.board import Board, ClusterBoard, SharedFile
+from warren.serve import packed
+from warren.serve.packed import Array
+
+
+class ClusterFacts(msgspec.Struct):
+    name: str
+    now_s: int  # when it was judged
+    intervals: int
+
+
+class Facts(msgspec.Struct):
+    moment_ms: int
+    clusters: list[ClusterFacts]
+    health: Mapping[str, object]
+
+
+def write(board: Board) -> SharedFile:
+    facts = Facts(
+        board.moment_ms,
+        [
+            ClusterFacts(name, cluster.verdicts.now_s, cluster.windows.intervals)
+            for name, cluster in board.clusters.items()
+        ],
+        board.health,
+    )
+    arrays: dict[str, Array] = {}
+    for number, cluster in enumerate(board.clusters.values()):
+        arrays |= {f"{number}.{name}": array for name, array in _arrays(cluster).items()}
+    return packed.write(facts, arrays)
+
+
+def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
+    verdicts, ends = cluster.verdicts, cluster.ends
+    groups, partitions = verdicts.groups, verdicts.partitions
+    return {
+        "group_names": _names(verdicts.names),
+        "topic_names": _names(verdicts.topics),
+        "owner_names": _names(verdicts.owners),
+        "end_names": _names(ends.topics),
+        "group_first": groups.first,
+        "group_status": groups.status,
+        "group_complete": groups.complete,
+        "group_total_lag": groups.total_lag,
+        "group_max_lag_line": groups.max_lag_line,
+        "group_last_commit_ms": groups.last_commit_ms,
+        "topic": partitions.topic,
+        "partition": partitions.partition,
+        "status": partitions.status,
+        "rule": partitions.rule,
+        "filled": partitions.filled,
+        "complete": partitions.complete,
+        "current_lag": partitions.current_lag,
+        "end_offset": partitions.end.offset,
+        "owner": partitions.owner,
+        "client": partitions.client,
+        "window": cluster.windows.place,
+        "end_first": ends.first,
+        "ends": ends.end,
+    }
+
+
+def _names(names: tuple[str, ...]) -> Array:
+    """As JSON: it is read once and then compared, since names seldom change."""
+    return np.frombuffer(msgspec.json.encode(names), np.uint8)

@@ -1,0 +1,64 @@
+"""Boards for tests, made by the real windows and the real rules."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+
+from warren.board import Board, ClusterBoard, TopicEnds
+from warren.evaluate.verdicts import Settings, judge
+from warren.serve.commits_file import CommitsFile
+from warren.tables import LOG_ENDS
+from warren.windows.view import histories
+from warren.windows.windows import Windows
+
+# group, topic, partition, offset, committed_ms
+Commit = tuple[str, str, int, int, int]
+
+NOW_S = 1_700_000_000
+COMMITS = pa.schema(
+    [
+        ("group", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("committed_ms", pa.int64()),
+        ("order", pa.int64()),
+    ]
+)
+
+
+def windows_of(ends: Mapping[str, Sequence[int | None]], commits: Iterable[Commit]) -> Windows:
+    windows = Windows(intervals=10)
+    rows = [
+        {"topic": topic, "partition": partition, "offset": end}
+        for topic, partitions in ends.items()
+        for partition, end in enumerate(partitions)
+    ]
+    counts = {topic: len(partitions) for topic, partitions in ends.items()}
+    windows.set_log_ends(pa.Table.from_pylist(rows, LOG_ENDS), counts)
+    add(windows, commits)
+    return windows
+
+
+def add(windows: Windows, commits: Iterable[Commit], first_order: int = 0) -> None:
+    names = ("group", "topic", "partition", "offset", "committed_ms")
+    rows = [
+        dict(zip(names, commit, strict=True)) | {"order": first_order + order}
+        for order, commit in enumerate(commits)
+    ]
+    windows.fold(pa.Table.from_pylist(rows, COMMITS), NOW_S)
+
+
+def cluster_board(
+    windows: Windows,
+    ends: Mapping[str, Sequence[int | None]],
+    file: CommitsFile | None = None,
+    now_s: int = NOW_S,
+) -> ClusterBoard:
+    shown = histories(windows)
+    stored = (file or CommitsFile()).store(shown)
+    return ClusterBoard(judge(shown, Settings(), now_s), stored, TopicEnds.of(ends))
+
+
+def board(**clusters: ClusterBoard) -> Board:
+    return Board(NOW_S * 1000, clusters, {"ready": True})
