@@ -1,7 +1,10 @@
 """The session reads and writes what Warren needs, and leaves nothing behind."""
 
 import os
+import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from pyspark import SparkContext
@@ -39,3 +42,23 @@ def test_spark_is_quiet(spark: SparkSession) -> None:
     log = Path(spark.conf.get(SCRATCH) or "", "spark.log").read_text()
     lines = [line for line in log.splitlines() if "jdk.incubator.vector" not in line]
     assert lines == []
+
+
+def test_a_spark_that_does_not_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+    code = (
+        "from warren.errors import StartError; from warren.session import start_session\n"
+        "try: start_session('local[1]', 'never', {}, '1 potato')\n"
+        "except StartError as error: print(error)\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert re.fullmatch(r"Spark does not start: .*potato.*\n", done.stdout)
+    assert done.stderr == ""
+    assert list(tmp_path.iterdir()) == []

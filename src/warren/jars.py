@@ -83,7 +83,7 @@ BROKER = _broker("4.1.0")
 
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
     base = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
-    return Path(base, "warren")
+    return Path(base, "warren").absolute()
 
 
 def resolve(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path]:
@@ -108,6 +108,7 @@ def for_spark(bundle: Bundle, given: str, environ: Mapping[str, str] = os.enviro
 
 def from_directory(bundle: Bundle, directory: Path) -> list[Path]:
     """The bundle's jars out of a directory that somebody else filled."""
+    directory = directory.absolute()  # Spark and the broker work elsewhere
     own = directory / bundle.folder
     jars = sorted((own if own.is_dir() else directory).glob("*.jar"))
     return pick(bundle, jars, str(directory))

@@ -72,15 +72,12 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
     given = conf.get("spark.jars", "")
     paths = [path for bundle in bundles for path in jars.for_spark(bundle, given)]
     java_options = (JAVA_OPTIONS, conf.get("spark.driver.extraJavaOptions", ""))
-    is_local = master.startswith("local")
     scratch = Path(tempfile.mkdtemp(prefix="warren-spark-"))
     settings = {
         **ALWAYS,
-        **(LOCAL if is_local else {}),
+        # Only when local: workers of a cluster have disks of their own.
+        **({**LOCAL, "spark.local.dir": str(scratch)} if master.startswith("local") else {}),
         **(WITH_DELTA if jars.DELTA in bundles else {}),
-        **(
-            {"spark.local.dir": str(scratch)} if is_local else {}
-        ),  # workers have disks of their own
         **conf,
         "spark.master": master,
         "spark.app.name": app_name,
@@ -99,13 +96,9 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
 
 def stop_session(spark: SparkSession) -> None:
     """Stop Spark and end its JVM, so that nothing is left when this returns."""
-    gateway = SparkContext._gateway  # noqa: SLF001  PySpark keeps the JVM until the interpreter ends; we do not
     scratch = spark.sparkContext.getConf().get(SCRATCH)
     spark.stop()
-    if gateway is not None:
-        gateway.shutdown()
-        _end(gateway.proc)
-    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001  or the next session would talk to the dead JVM
+    _end_jvm()
     if scratch:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -131,23 +124,31 @@ def _start_context(settings: Mapping[str, str], scratch: Path, *, debug: bool) -
         try:
             gateway = launch_gateway(conf, popen_kwargs={"cwd": scratch, **streams})  # type: ignore[no-untyped-call]  # PySpark's
         except PySparkRuntimeError as error:
-            raise StartError(f"Spark does not start: {_last_line(log)}") from error
-    return SparkContext(conf=conf, gateway=gateway)
-
-
-def _last_line(log: Path) -> str:
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "it said nothing; try again with debug logging"
-
-
-def _end(process: "subprocess.Popen[bytes] | None") -> None:
-    """The JVM ends when its standard input does."""
-    if process is None:
-        return
-    if process.stdin is not None:
-        process.stdin.close()
+            raise StartError(f"Spark does not start: {_complaint(log)}") from error
     try:
-        process.wait(STOP_SECONDS)
+        return SparkContext(conf=conf, gateway=gateway)
+    except BaseException:
+        _end_jvm()
+        raise
+
+
+def _complaint(log: Path) -> str:
+    """Java says what is wrong first, and then at length what follows from it."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
+    serious = [line for line in lines if line and not line.startswith("WARNING")]
+    return serious[0] if serious else "it said nothing; try again with debug logging"
+
+
+def _end_jvm() -> None:
+    """PySpark keeps the JVM, and its connections to it, until the interpreter ends; we do not."""
+    gateway = SparkContext._gateway  # noqa: SLF001  the only place that knows
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001  or the next session would talk to the dead JVM
+    if gateway is None:
+        return
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # which the JVM takes as its end
+    try:
+        gateway.proc.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        gateway.proc.kill()
+        gateway.proc.wait()

@@ -1,7 +1,6 @@
 """A real Kafka broker from jars: one KRaft node on loopback, gone with its process and directory.
 
-with Broker(offsets_partitions=4) as broker:
-    Producer({"bootstrap.servers": broker.bootstrap})
+`with Broker() as broker: ...` and clients connect to `broker.bootstrap`.
 """
 
 import os
@@ -60,7 +59,7 @@ class Broker:
         self._watchdog: subprocess.Popen[bytes] | None = None
 
         self._is_temporary = directory is None
-        self.directory = directory or Path(tempfile.mkdtemp(prefix="warren-broker-"))
+        self.directory = (directory or Path(tempfile.mkdtemp(prefix="warren-broker-"))).absolute()
         self.directory.mkdir(parents=True, exist_ok=True)
         self.log = self.directory / "broker.log"
 
