@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 from confluent_kafka import IsolationLevel
@@ -47,11 +47,29 @@ class Following:
     cluster: Cluster
     accepts: "Accepts"
     progress: Progress = field(default_factory=Progress)
-    skips: Skips = field(init=False)
+    skips: Skips = field(default_factory=Skips)
+    heard: set[str] = field(default_factory=set)  # groups that some record read live was about
+    is_backfill: bool = False  # reads what was there before the live reading began
     _held_back: set[int] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
-        self.skips = Skips(self.settings.name)
+    def backfill(self) -> "Following":
+        """The same, for reading the past beside the present."""
+        return replace(self, progress=Progress(), is_backfill=True)
+
+    @property
+    def leaders(self) -> dict[tuple[str, int], int]:
+        """The partitions of the offsets topic that can be read, and who has them."""
+        topics = self.cluster.topics
+        return topics.leaders_of(self.settings.offsets_topic) if topics else {}
+
+    def hears(self, group: str) -> bool:
+        """Whether a record about this group counts: the past does not overrule the present."""
+        if not self.accepts(group):
+            return False
+        if self.is_backfill:
+            return group not in self.heard
+        self.heard.add(group)
+        return True
 
     @property
     def isolation(self) -> IsolationLevel:

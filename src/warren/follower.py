@@ -54,11 +54,26 @@ class Follower:
         if not self._wait_for_log_ends(stop):
             return
         start = self._start()
-        self._following.progress.position.update(start)
+        self._following.progress.begin(start, time.time())
         with self._query(start) as (query, hand_over):
-            self._following.progress.problem = ""
             while not stop.is_set() and self._assigned() == start.keys():
-                self._fold_next(query, hand_over)
+                self._fold_next(self._following, query, hand_over)
+                self._tell_progress()
+
+    def backfill(self, stop: threading.Event) -> None:
+        """Read what the topic held before the live reading began, once, beside it."""
+        while not self._following.progress.position:
+            if stop.wait(POLL_S):
+                return
+        past = self._following.backfill()
+        start = pipeline.earliest_positions(past, self._admin)
+        with self._query(start, until_now=True) as (query, hand_over):
+            while not stop.is_set() and (query.isActive or hand_over.holds):
+                self._fold_next(past, query, hand_over)
+            if failure := query.exception():
+                raise StreamEnded(_reason(failure))
+        self._log.info("backfill done", records=past.progress.records)
+        stop.wait()
 
     def _wait_for_log_ends(self, stop: threading.Event) -> bool:
         """A commit counts against the log end of its partition: these come first."""
@@ -75,9 +90,7 @@ class Follower:
 
     def _assigned(self) -> set[int]:
         """Partitions that have a leader: one without would hold up all others."""
-        topics = self._following.cluster.topics
-        leaders = topics.leaders_of(self._following.settings.offsets_topic) if topics else {}
-        return {number for _, number in leaders}
+        return {number for _, number in self._following.leaders}
 
     @contextmanager
     def _query(
@@ -97,16 +110,14 @@ class Follower:
             query.stop()
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def _fold_next(self, query: StreamingQuery, hand_over: HandOver) -> None:
+    def _fold_next(self, following: Following, query: StreamingQuery, hand_over: HandOver) -> None:
         batch = hand_over.take(POLL_S)
-        if batch is None:
-            if not query.isActive:
-                raise StreamEnded(_reason(query.exception()))
-            return
-        pipeline.fold(self._following, batch, time.time())
-        hand_over.done()
-        self._changed()
-        self._tell_progress()
+        if batch is not None:
+            pipeline.fold(following, batch, time.time())
+            hand_over.done()
+            self._changed()
+        elif not query.isActive and not following.is_backfill:
+            raise StreamEnded(_reason(query.exception()))
 
     def _tell_progress(self) -> None:
         progress, now = self._following.progress, time.time()

@@ -8,7 +8,7 @@ given. Who calls them, when, and what happens when one fails is `app`'s business
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +18,18 @@ from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from warren.board import ClusterBoard, StoredWindows, TopicEnds
 from warren.cluster import Accepts, Cluster, Following
 from warren.decode.commits import decode
 from warren.decode.members import parse_group_record
-from warren.evaluate.verdicts import Settings, Verdicts, judge
+from warren.evaluate.verdicts import Settings, judge
 from warren.group_events import ClassicGroup, Event, Malformed
+from warren.histories import Histories
 from warren.sources import log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, Positions, Source
 from warren.windows.view import histories
+
+Store = Callable[[str, Histories], StoredWindows]
 
 MS = 1000
 
@@ -40,26 +44,28 @@ def follow(
 
 def starting_positions(following: Following, admin: AdminClient) -> Positions:
     """Where to read on: after what was folded last; as configured if the topic lacks that."""
-    topics, settings = following.cluster.topics, following.settings
-    leaders = topics.leaders_of(settings.offsets_topic) if topics else {}
-    first = log_ends.by_number(log_ends.fetch_ends(admin, leaders, which=log_ends.EARLIEST).table)
-    end = log_ends.by_number(
-        log_ends.fetch_ends(admin, leaders, isolation=following.isolation).table
-    )
-    fresh = end if settings.start_latest else first
+    first = earliest_positions(following, admin)
+    end = log_ends.fetch_ends(admin, following.leaders, isolation=following.isolation)
+    last = log_ends.by_number(end.table)
+    fresh = last if following.settings.start_latest else first
     reached = following.progress.position
     return {
         partition: reached[partition]
-        if first[partition] <= reached.get(partition, -1) <= end[partition]
+        if first[partition] <= reached.get(partition, -1) <= last[partition]
         else fresh[partition]
-        for partition in first.keys() & end.keys()
+        for partition in first.keys() & last.keys()
     }
+
+
+def earliest_positions(following: Following, admin: AdminClient) -> dict[int, int]:
+    first = log_ends.fetch_ends(admin, following.leaders, which=log_ends.EARLIEST)
+    return log_ends.by_number(first.table)
 
 
 def fold(following: Following, batch: Batch, now: float) -> None:
     """Bring a batch into its cluster's windows: deletions, commits, owners, our own progress."""
     cluster, now_s = following.cluster, int(now)
-    events, malformed = group_events(batch.table, following.accepts)
+    events, malformed = group_events(batch.table, following)
     commits = accepted(batch.table, following.accepts)
     skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
     with cluster.lock:
@@ -70,7 +76,7 @@ def fold(following: Following, batch: Batch, now: float) -> None:
         if following.accepts(following.own_group):
             cluster.windows.fold(own_commits(following, batch.table, now_s), now_s)
         following.progress.advance(batch.until, len(batch.table), now)
-    following.skips.add(skipped, now)
+    following.skips.add(following.settings.name, skipped, now)
 
 
 def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> None:
@@ -100,12 +106,8 @@ def refresh_ends(cluster: Cluster, admin: AdminClient, now: float) -> None:
 
 def refresh_progress(following: Following, admin: AdminClient, now: float) -> None:
     """See how far the offsets topic goes, and how far of it no open transaction holds back."""
-    topics = following.cluster.topics
-    if topics is None:
-        return
-    leaders = topics.leaders_of(following.settings.offsets_topic)
-    end = log_ends.fetch_ends(admin, leaders)
-    stable = log_ends.fetch_ends(admin, leaders, isolation=following.isolation)
+    end = log_ends.fetch_ends(admin, following.leaders)
+    stable = log_ends.fetch_ends(admin, following.leaders, isolation=following.isolation)
     following.progress.see_ends(
         log_ends.by_number(end.table), log_ends.by_number(stable.table), now
     )
@@ -122,14 +124,24 @@ def reap_groups(cluster: Cluster, admin: AdminClient, keep: set[str]) -> list[st
     return dead
 
 
-def judge_cluster(cluster: Cluster, settings: Settings, now_s: int) -> Verdicts:
+def judge_cluster(cluster: Cluster, settings: Settings, now_s: int, store: Store) -> ClusterBoard:
+    """Judge every group of a cluster, with one `now`, and show the windows it was judged by."""
     with cluster.lock:
         cluster.windows.expire(now_s)
-        return judge(histories(cluster.windows), settings, now_s)
+        view = histories(cluster.windows)
+        verdicts = judge(view, settings, now_s)
+        ends = {topic: cluster.windows.ends.newest(topic) for topic in view.topics if topic}
+        return ClusterBoard(verdicts, store(cluster.name, view), TopicEnds.of(ends))
+
+
+def delete_group(cluster: Cluster, group: str, topic: str | None) -> None:
+    """Forget a group, or one topic of it, until it commits again."""
+    with cluster.lock:
+        cluster.windows.delete_group(group, topic)
 
 
 def group_events(
-    decoded: pa.Table, accepts: Accepts
+    decoded: pa.Table, following: Following
 ) -> tuple[list[tuple[int, Event]], Counter[str]]:
     """Parse the records about groups, in the order of the log; what cannot be parsed, by reason."""
     raw = decoded.filter(decoded["key"].is_valid())
@@ -141,7 +153,7 @@ def group_events(
             continue
         if isinstance(event, ClassicGroup) and event.wrong:
             malformed[event.wrong] += 1
-        if accepts(event.group):
+        if following.hears(event.group):
             events.append((order, event))
     return events, malformed
 

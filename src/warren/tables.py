@@ -1,4 +1,4 @@
-"""The tables that flow between stages, each declared once, in Arrow's types: Spark and NumPy both speak them."""
+"""The tables that flow between stages, each declared once, in Arrow's types."""
 
 import pyarrow as pa
 

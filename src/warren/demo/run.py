@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from warren.app import Monitor
+from warren.app import Monitor, monitoring, spark_session
 from warren.config import load
 from warren.demo import groups
 from warren.demo.broker import Broker
@@ -56,7 +56,8 @@ def run(seconds: float | None, *, keep: bool) -> None:
         stop = stack.enter_context(running(config))
         stack.enter_context(_busy(broker.bootstrap, stop))
         console.print("Starting Spark, and Warren on it ...")
-        monitor = Monitor(config)
+        monitor = stack.enter_context(monitoring(config))
+        spark = stack.enter_context(spark_session(config))
         if seconds is not None:
             timer = threading.Timer(seconds, stop.set)
             stack.callback(timer.cancel)
@@ -64,7 +65,7 @@ def run(seconds: float | None, *, keep: bool) -> None:
         shown = threading.Thread(target=_show, args=(monitor, console, stop), name="show")
         shown.start()
         stack.callback(shown.join)
-        monitor.run(stop)
+        monitor.run(spark, stop)
 
 
 @contextmanager
@@ -101,9 +102,9 @@ def _busy(bootstrap: str, stop: threading.Event) -> Iterator[None]:
 def _show(monitor: Monitor, console: Console, stop: threading.Event) -> None:
     with Live(console=console, auto_refresh=False, transient=False) as live:
         while not stop.wait(1):
-            verdicts = monitor.verdicts.get(CLUSTER)
-            if verdicts is not None and len(verdicts.names):
-                live.update(_overview(verdicts), refresh=True)
+            judged = monitor.board.clusters.get(CLUSTER)
+            if judged is not None and judged.verdicts.names:
+                live.update(_overview(judged.verdicts), refresh=True)
 
 
 def _overview(verdicts: Verdicts) -> Table:

@@ -77,6 +77,11 @@ class HandOver:
         except Empty:
             return None
 
+    @property
+    def holds(self) -> bool:
+        """Whether a batch waits to be taken."""
+        return not self._ready.empty()
+
     def done(self) -> None:
         """Say that the batch taken last has been folded."""
         self._room.release()

@@ -22,14 +22,22 @@ class Progress:
     _standing_since: dict[int, float] = field(default_factory=dict)
     _rate_from: tuple[float, int] = (0.0, 0)
     _rate: float = 0.0
+    _target: dict[int, int] = field(default_factory=dict)  # the end, when it was first seen
     _caught_up: bool = False
+
+    def begin(self, start: Mapping[int, int], now: float) -> None:
+        """Reading begins, or begins anew, from here."""
+        self.position.update(start)
+        self.problem = ""
+        self._rate_from = (now, self.records)
+        self._settle()
 
     def advance(self, until: Mapping[int, int], records: int, now: float) -> None:
         self.position.update(until)
         self.records += records
         since, count = self._rate_from
-        if now - since >= RATE_OVER_S or not since:
-            self._rate = (self.records - count) / (now - since) if since else 0.0
+        if now - since >= RATE_OVER_S:
+            self._rate = (self.records - count) / (now - since)
             self._rate_from = (now, self.records)
         self._settle()
 
@@ -40,6 +48,7 @@ class Progress:
                 self._standing_since[partition] = now
         self.end.update(end)
         self.stable.update(stable)
+        self._target = self._target or dict(stable)
         self._settle()
 
     def held_back(self, now: float) -> list[int]:
@@ -58,19 +67,21 @@ class Progress:
 
     @property
     def is_caught_up(self) -> bool:
-        """Whether the end, as it was at some moment since the start, has been reached."""
+        """Whether the end, as it was at the start, has been reached."""
         return self._caught_up
 
     def rate(self, now: float) -> float:
         """Records a second, lately."""
         since, count = self._rate_from
         elapsed = now - since
-        return (self.records - count) / elapsed if since and elapsed >= 1 else self._rate
+        return (self.records - count) / elapsed if elapsed >= 1 else self._rate
 
     def seconds_left(self, now: float) -> float | None:
         rate = self.rate(now)
         return self.remaining / rate if rate else None
 
     def _settle(self) -> None:
-        known = bool(self.stable) and self.position.keys() >= self.stable.keys()
-        self._caught_up = self._caught_up or (known and self.remaining == 0)
+        reached = self._target.keys() <= self.position.keys() and all(
+            self.position[partition] >= offset for partition, offset in self._target.items()
+        )
+        self._caught_up = self._caught_up or (bool(self._target) and reached)

@@ -11,14 +11,13 @@ QUIET_S = 60.0
 
 
 class Skips:
-    def __init__(self, consumer: str) -> None:
+    def __init__(self) -> None:
         self.total: Counter[str] = Counter()
-        self._consumer = consumer
         self._told: dict[
             str, tuple[float, int]
         ] = {}  # when a reason was logged, and the total then
 
-    def add(self, reasons: Mapping[str, int], now: float) -> None:
+    def add(self, consumer: str, reasons: Mapping[str, int], now: float) -> None:
         self.total.update(reasons)
         for reason in reasons:
             told_at, told = self._told.get(reason, (float("-inf"), 0))
@@ -28,7 +27,7 @@ class Skips:
                     "failed to decode",
                     type="module",
                     coordinator="consumer",
-                    name=self._consumer,
+                    name=consumer,
                     reason=reason,
                     records=self.total[reason] - told,
                 )
