@@ -38,10 +38,10 @@ def decode(records: DataFrame) -> DataFrame:
 
 
 def with_headers(records: DataFrame) -> DataFrame:
+    """Add `k` and `v`, the key and the value that are empty instead of null, and how they begin."""
     k, v = F.col("k"), F.col("v")
-    return records.select(
-        "*", *(F.coalesce(name, F.lit(b"")).alias(name[0]) for name in ("key", "value"))
-    ).select(
+    never_null = [F.coalesce(name, F.lit(b"")).alias(name[0]) for name in ("key", "value")]
+    return records.select("*", *never_null).select(
         "*",
         wire.integer(k, F.lit(0), 2).alias("key_type"),
         wire.integer(k, F.lit(GROUP_AT), 2).alias("group_size"),

@@ -178,8 +178,8 @@ class _Batch:
                 member.client_id, member.client_host = event.client_id, event.client_host
             case MemberAssigned(name, member_id, _, assigned):
                 self._member(name, member_id).by_id = assigned
-            case MemberGone(name, member_id) if self._is_consumer(name):
-                self._groups[name].members.pop(member_id, None)
+            case MemberGone(name, member_id) if self._has_member(name, member_id):
+                del self._groups[name].members[member_id]
             case _:
                 return
         self.changed.add(name)
@@ -198,9 +198,10 @@ class _Batch:
     def _member(self, name: str, member_id: str) -> Member:
         return self._live(name, Protocol.CONSUMER).members.setdefault(member_id, Member())
 
-    def _is_consumer(self, name: str) -> bool:
+    def _has_member(self, name: str, member_id: str) -> bool:
         group = self._groups.get(name)
-        return group is not None and group.protocol is Protocol.CONSUMER
+        is_consumer = group is not None and group.protocol is Protocol.CONSUMER
+        return is_consumer and member_id in self._groups[name].members
 
 
 def _classic(member: ClassicMember) -> Member:
