@@ -80,6 +80,17 @@ def log_end(broker: Broker, topic: str, partition: int) -> int:
     return end
 
 
+def test_more_than_a_broker_takes_in_one_message_is_split(broker: Broker) -> None:
+    load = loader.Load(NEWEST_MS, partitions=500, rounds=50, prefix="bulk-")
+
+    loader.write_commits(broker.bootstrap, load)
+
+    written = read_offsets_topic(broker, groups=set(load.group_names))
+    size = sum(len(message.key()) + len(message.value()) for _, message in written)
+    assert len(written) == 25_000
+    assert size > 1 << 20
+
+
 def test_a_real_commit_equals_ours(broker: Broker, make_topics: Callable[..., None]) -> None:
     """Kafka itself is the reference for the layout, and for the partition a group lives in."""
     make_topics("reference")

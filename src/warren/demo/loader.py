@@ -32,8 +32,7 @@ PRODUCER = {
     "acks": "1",
     "linger.ms": "20",
     "batch.num.messages": "100000",
-    "batch.size": str(4 << 20),
-    "message.max.bytes": str(8 << 20),
+    "batch.size": "900000",  # brokers take a megabyte unless told otherwise
     "queue.buffering.max.messages": str(2 * IN_FLIGHT),
     "queue.buffering.max.kbytes": str(1 << 20),
     "delivery.report.only.error": True,
@@ -191,14 +190,16 @@ def main(bootstrap: str, interval: int, age: int, **sizes: Any) -> None:
     """Write synthetic commits, and topics whose log ends fit them."""
     newest_ms = int((time.time() - age) * 1000)
     load = Load(newest_ms=newest_ms, interval_ms=interval * 1000, **sizes)
-    create_topics(bootstrap, load)
-    write_log_ends(bootstrap, load)
-    started = time.perf_counter()
-    write_commits(bootstrap, load)
+    try:
+        create_topics(bootstrap, load)
+        write_log_ends(bootstrap, load)
+        started = time.perf_counter()
+        write_commits(bootstrap, load)
+    except LoadError as error:
+        raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - started
-    click.echo(
-        f"{load.commits:,} commits in {seconds:.1f} s, {load.commits / seconds:,.0f} a second"
-    )
+    rate = load.commits / seconds
+    click.echo(f"{load.commits:,} commits in {seconds:.1f} s, {rate:,.0f} a second")
 
 
 if __name__ == "__main__":
