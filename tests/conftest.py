@@ -8,6 +8,7 @@ from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
 
 from warren.demo.broker import Broker
+from warren.demo.offsets_topic import make_offsets_topic
 from warren.session import start_session, stop_session
 
 MakeTopics = Callable[..., None]
@@ -23,6 +24,7 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Broker]:
     with Broker(offsets_partitions=4) as running:
+        make_offsets_topic(running.bootstrap)
         yield running
 
 

@@ -5,6 +5,9 @@
 A round is one commit of every group on every partition of every topic; all groups read the same
 topics, so 500 groups with 1,000 partitions each need one topic. Offsets are small on purpose: log
 ends that fit them then cost a few records each.
+
+The broker's group coordinators do not see what is written past them: the next real commit makes
+them read it, and commits that come meanwhile may be refused (COORDINATOR_LOAD_IN_PROGRESS).
 """
 
 import struct
@@ -21,6 +24,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from warren.demo import records
+from warren.demo.offsets_topic import make_offsets_topic
 from warren.errors import WarrenError
 
 # Only a client of this name may write to an internal topic.
@@ -115,7 +119,7 @@ def write_log_ends(bootstrap: str, load: Load) -> None:
 
 def write_commits(bootstrap: str, load: Load) -> None:
     settings = {"bootstrap.servers": bootstrap, "client.id": INTERNAL_WRITER, **PRODUCER}
-    _produce(Producer(settings), _commits(load, _offsets_partitions(bootstrap)))
+    _produce(Producer(settings), _commits(load, make_offsets_topic(bootstrap)))
 
 
 def _commits(load: Load, offsets_partitions: int) -> Iterator[Batch]:
@@ -141,20 +145,6 @@ def _values(load: Load) -> Iterator[list[tuple[bytes, bytes]]]:
 def _value(load: Load, number: int, partition: int) -> bytes:
     offset, committed_ms = load.offset(number, partition), load.committed_ms(number)
     return records.commit_value(offset, committed_ms, metadata=load.metadata, version=load.version)
-
-
-def _offsets_partitions(bootstrap: str) -> int:
-    """Count the partitions of the offsets topic; it comes into being when a group is asked for."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    asked = None
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        topic = admin.list_topics(timeout=10).topics.get(records.OFFSETS_TOPIC)
-        if topic and all(partition.leader >= 0 for partition in topic.partitions.values()):
-            return len(topic.partitions)
-        asked = asked or admin.describe_consumer_groups(["nobody"])
-        time.sleep(0.1)
-    raise LoadError(f"{records.OFFSETS_TOPIC} does not come into being")
 
 
 def _produce(producer: Producer, batches: Iterable[Batch]) -> None:
@@ -195,7 +185,7 @@ def main(bootstrap: str, interval: int, age: int, **sizes: Any) -> None:
         write_log_ends(bootstrap, load)
         started = time.perf_counter()
         write_commits(bootstrap, load)
-    except LoadError as error:
+    except WarrenError as error:
         raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - started
     rate = load.commits / seconds
