@@ -1,5 +1,6 @@
 """How far the reading of an offsets topic has come. Time is an argument, in seconds."""
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,8 +21,7 @@ class Progress:
     restarts: int = 0
     problem: str = ""  # why nothing is being read, if so
     _standing_since: dict[int, float] = field(default_factory=dict)
-    _rate_from: tuple[float, int] = (0.0, 0)
-    _rate: float = 0.0
+    _counted: deque[tuple[float, int]] = field(default_factory=deque)  # moments, records by then
     _target: dict[int, int] = field(default_factory=dict)  # the end, when it was first seen
     _caught_up: bool = False
 
@@ -29,16 +29,15 @@ class Progress:
         """Reading begins, or begins anew, from here."""
         self.position.update(start)
         self.problem = ""
-        self._rate_from = (now, self.records)
+        self._counted = deque([(now, self.records)])
         self._settle()
 
     def advance(self, until: Mapping[int, int], records: int, now: float) -> None:
         self.position.update(until)
         self.records += records
-        since, count = self._rate_from
-        if now - since >= RATE_OVER_S:
-            self._rate = (self.records - count) / (now - since)
-            self._rate_from = (now, self.records)
+        self._counted.append((now, self.records))
+        while len(self._counted) > 2 and now - self._counted[1][0] >= RATE_OVER_S:
+            self._counted.popleft()
         self._settle()
 
     def see_ends(self, end: Mapping[int, int], stable: Mapping[int, int], now: float) -> None:
@@ -72,9 +71,10 @@ class Progress:
 
     def rate(self, now: float) -> float:
         """Records a second, lately."""
-        since, count = self._rate_from
-        elapsed = now - since
-        return (self.records - count) / elapsed if elapsed >= 1 else self._rate
+        if not self._counted:
+            return 0.0
+        since, count = self._counted[0]
+        return (self.records - count) / max(now - since, 1.0)
 
     def seconds_left(self, now: float) -> float | None:
         rate = self.rate(now)

@@ -1,0 +1,96 @@
+"""What every benchmark needs: a process tree's CPU and memory, and where a result was had."""
+
+import json
+import os
+import platform
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+TICKS = os.sysconf("SC_CLK_TCK")
+RESULTS = Path(__file__).parent / "results"
+
+
+def tree(pid: int) -> list[int]:
+    """The process and all below it."""
+    pids = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            pids += tree(int(child))
+    return pids
+
+
+def cpu_seconds(pid: int) -> float:
+    """Used so far by the process and all below it, ended children included."""
+    total = 0
+    for each in tree(pid):
+        fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+        total += sum(int(field) for field in fields[11:15])
+    return total / TICKS
+
+
+def peak_mb(pid: int) -> float:
+    """The most memory the processes ever held, added up."""
+    peaks = [
+        line.split()[1]
+        for each in tree(pid)
+        for line in Path(f"/proc/{each}/status").read_text().splitlines()
+        if line.startswith("VmHWM")
+    ]
+    return sum(int(peak) for peak in peaks) / 1024
+
+
+def get(url: str) -> tuple[int, Any]:
+    """Status and body, as JSON where it is; 0 while nobody listens."""
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310  our own address
+            return answer.status, _body(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, _body(error.read())
+    except OSError:
+        return 0, ""
+
+
+def _body(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return raw.decode(errors="replace")
+
+
+def wait_until(condition: Callable[[], bool], pause_s: float, at_most_s: float) -> float:
+    """Seconds until `condition` held."""
+    began = time.monotonic()
+    while not condition():
+        if time.monotonic() - began > at_most_s:
+            raise TimeoutError(f"not within {at_most_s:.0f} s")
+        time.sleep(pause_s)
+    return time.monotonic() - began
+
+
+def where() -> str:
+    """The machine and the commit, without which a number means nothing."""
+    model = next(
+        line.split(":")[1].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    return (
+        f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, {platform.system()}, "
+        f"Python {platform.python_version()}, commit {commit}, "
+        f"load {os.getloadavg()[0]:.1f} before the run"
+    )
+
+
+def write(name: str, text: str) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / name).write_text(text)
+    print(text)
