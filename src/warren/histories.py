@@ -15,6 +15,13 @@ def ranges(base: Ints, count: Ints) -> Ints:
     return np.repeat(base - ends + count, count) + np.arange(total)
 
 
+def span(rows: Ints) -> slice | Ints:
+    """Rows as a slice when they follow each other, which NumPy reads faster."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and (rows[1:] > rows[:-1]).all():
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
+
+
 @dataclass(frozen=True)
 class Histories:
     """The arrays are the windows' own and change with the next fold: read them, then let go.

@@ -27,7 +27,10 @@ RIGHT_INSTEAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def past(slots: list[dict[str, Any] | None], case: dict[str, Any]) -> Past:
-    window = [slot and Slot(slot["offset"], slot["timestamp"], slot["lag"]) for slot in slots]
+    window = [
+        None if slot is None else Slot(slot["offset"], slot["timestamp"], slot["lag"])
+        for slot in slots
+    ]
     return Past(window, case["current_lag"], case["broker_offsets"])
 
 
@@ -161,9 +164,7 @@ def burrow_answer(verdicts: Verdicts, group: str) -> dict[str, Any]:
     return answer | {
         "complete": answer["complete_json"],
         "status_endpoint_partitions": len(answer["status_endpoint_partitions"]),
-        "partitions": [
-            {"status": status(verdicts, 0), "complete": float(partitions.complete[0])}
-        ],
+        "partitions": [{"status": status(verdicts, 0), "complete": float(partitions.complete[0])}],
         "maxlag": {
             "start_offset": int(partitions.start.offset[most]),
             "end_offset": int(partitions.end.offset[most]),

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 from conformance.conftest import RecordCase, Vectors
-from windows.model import Model
+from windows.model import Model, Slot
 
 from warren.config.groups import GroupFilter
 from warren.evaluate.verdicts import Settings, judge
@@ -41,9 +41,7 @@ class Storage(Protocol):
     """What a scenario does, done to the windows and to the model alike."""
 
     def log_end(self, topic: str, partition: int, count: int, offset: int) -> None: ...
-    def commit(
-        self, group: str, topic: str, partition: int, offset: int, order: int, ts: int
-    ) -> None: ...
+    def commit(self, group: str, topic: str, partition: int, new: Slot) -> None: ...
     def own(self, group: str, topic: str, partition: int, owner: tuple[str, str]) -> None: ...
     def clear_owners(self, group: str) -> None: ...
     def delete_group(self, group: str, topic: str | None) -> None: ...
@@ -63,10 +61,8 @@ class Production:
         line = {"topic": topic, "partition": partition, "offset": offset}
         self.windows.set_log_ends(pa.Table.from_pylist([line], LOG_ENDS), {topic: count})
 
-    def commit(
-        self, group: str, topic: str, partition: int, offset: int, order: int, ts: int
-    ) -> None:
-        line = (group, topic, partition, offset, BASE_MS + ts, order)
+    def commit(self, group: str, topic: str, partition: int, new: Slot) -> None:
+        line = (group, topic, partition, new.offset, BASE_MS + new.ts, new.order)
         batch = pa.Table.from_pylist([dict(zip(COMMITS.names, line, strict=True))], COMMITS)
         self.windows.fold(batch, NOW_S)
 
@@ -82,19 +78,21 @@ class Production:
         self.windows.set_owners(group, assignment | {(topic, partition): owner})
 
 
-def play(storage: Storage, config: dict[str, Any], ops: list[dict[str, Any]]) -> None:
+def play(  # noqa: C901 - one case for each kind of step
+    storage: Storage, config: dict[str, Any], ops: list[dict[str, Any]]
+) -> None:
     for op in ops:
-        if "group" in op and not accepts(config, op["group"]):
-            continue
         match op:
+            case {"group": g} if not accepts(config, g):
+                pass
             case {"op": "broker", "topic": t, "partition": p, "partition_count": n}:
                 storage.log_end(t, p, n, op["offset"])
             case {"op": "repeat_broker", "topic": t, "partition": p, "partition_count": n}:
                 for offset in range(op["offset_from"], op["offset_to"] + 1, op["step"]):
                     storage.log_end(t, p, n, offset)
             case {"op": "commit"} if op.get("cluster", CLUSTER) == CLUSTER:
-                names = ("group", "topic", "partition", "offset", "order", "ts")
-                storage.commit(*(op[name] for name in names))
+                slot = Slot(op["offset"], op["order"], op["ts"])
+                storage.commit(op["group"], op["topic"], op["partition"], slot)
             case {"op": "owner", "group": g, "topic": t, "partition": p}:
                 storage.own(g, t, p, (op["owner"], op["client_id"]))
             case {"op": "clear_owners", "group": g}:

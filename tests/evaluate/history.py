@@ -38,7 +38,10 @@ def history(partitions: Sequence[Past], group: str = "g") -> Histories:
     def column(values: list[int]) -> Ints:
         return np.array(values, np.int64)
 
-    newest = [past.current_lag + (s[-1].offset if s else 0) for past, s in zip(partitions, held, strict=True)]
+    newest = [
+        past.current_lag + (s[-1].offset if s else 0)
+        for past, s in zip(partitions, held, strict=True)
+    ]
     lowest = [min(past.ends, default=np.iinfo(np.int64).max) for past in partitions]
     nothing = np.zeros(count, np.int32)
     return Histories(

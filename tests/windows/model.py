@@ -1,7 +1,7 @@
 """The windows of a cluster told plainly: one commit at a time, in lists and dictionaries.
 
-What the arrays must come to. It also says where it departs from Burrow, so that a recorded answer of
-Burrow can be taken as it is whenever it does not.
+What the arrays must come to. It also says where it departs from Burrow, so that a recorded answer
+of Burrow can be taken as it is whenever it does not.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ class Slot(NamedTuple):
     offset: int
     order: int
     ts: int
-    lag: int | None
+    lag: int | None = None
 
 
 @dataclass
@@ -53,7 +53,8 @@ class Model:
     def _touch(self, group: str, topic: str) -> None:
         self.partitions[group, topic] = len(self.ends[topic])
 
-    def commit(self, group: str, topic: str, partition: int, offset: int, order: int, ts: int) -> None:
+    def commit(self, group: str, topic: str, partition: int, new: Slot) -> None:
+        """Take a commit, which has no lag yet."""
         if partition < 0:
             return
         end = self._end(topic, partition)
@@ -62,15 +63,12 @@ class Model:
         else:
             self._touch(group, topic)
         window = self.windows.setdefault((group, topic, partition), Window(waits=end is None))
-        if not window.slots or order > window.slots[-1].order:
-            lag = max((end or 0) - offset, 0)
-            if self.burrows_last.get(group, ts) > ts:
+        if not window.slots or new.order > window.slots[-1].order:
+            new = new._replace(lag=max((end or 0) - new.offset, 0))
+            if self.burrows_last.get(group, new.ts) > new.ts:
                 self.departures.add("the last commit never moves backwards")
-            self.burrows_last[group] = ts
-            window.last_ts = max(window.last_ts, ts)
-            new = Slot(offset, order, ts, lag)
-        else:
-            new = Slot(offset, order, ts, None)
+            self.burrows_last[group] = new.ts
+            window.last_ts = max(window.last_ts, new.ts)
         window.slots = self._placed(window.slots, new)
 
     def _placed(self, slots: list[Slot], new: Slot) -> list[Slot]:

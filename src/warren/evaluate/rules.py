@@ -33,7 +33,7 @@ class Evidence(NamedTuple):
     """Windows with at least one commit, and what is known about the ends of their logs."""
 
     offset: Grid
-    committed_ms: Grid
+    committed_ms: Grid  # only the first and the last matter
     lag: Grid
     current_lag: Ints
     lowest_end: Ints  # of the log ends still remembered

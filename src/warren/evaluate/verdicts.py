@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from warren.evaluate import rules
 from warren.evaluate.rules import Evidence, Rule
-from warren.histories import Histories, ranges
+from warren.histories import Histories, ranges, span
 from warren.model import Status
 
 Ints = npt.NDArray[np.int64]
@@ -110,26 +110,26 @@ def judge(histories: Histories, settings: Settings, now_s: int) -> Verdicts:
 def _judge_partitions(
     histories: Histories, row: Ints, end_row: Ints, settings: Settings, now_s: int
 ) -> Partitions:
-    """Judge chunk by chunk, so that what the rules read stays in the processor's cache."""
-    filled = histories.filled[row]
+    filled, count = histories.filled[row], histories.pair_count
     complete = filled.astype(np.float32) / np.float32(histories.offset.shape[1])
     current_lag = _current_lag(histories, row, end_row)
+    rule = np.full(len(row), Rule.NOT_JUDGED, np.uint8)
     judged = (filled > 0) & (complete >= np.float32(settings.minimum_complete))
     caught_up = rules.is_caught_up(current_lag, settings.allowed_lag)
-    rule = np.zeros(len(row), np.uint8)
     rule[judged & caught_up] = Rule.CAUGHT_UP
     behind = np.flatnonzero(judged & ~caught_up)
-    for start in range(0, len(behind), CHUNK):
-        some = behind[start : start + CHUNK]
-        evidence = Evidence(
-            histories.offset[row[some]],
-            histories.committed_ms[row[some]],
-            histories.lag[row[some]],
+    start, end = _edge(histories, row, 0), _edge(histories, row, -1)
+    for chunk in range(0, len(behind), CHUNK):
+        some = behind[chunk : chunk + CHUNK]
+        where = span(row[some])
+        evidence = Evidence(  # in memory column by column, as the rules go
+            np.asfortranarray(histories.offset[where]),
+            np.stack([start.committed_ms[some], end.committed_ms[some]], axis=1),
+            np.asfortranarray(histories.lag[where]),
             current_lag[some],
             histories.lowest_end[end_row[some]],
         )
         rule[some] = rules.decide(evidence, settings.allowed_lag, now_s * 1000)
-    count = histories.pair_count
     return Partitions(
         topic=np.repeat(histories.pair_topic.astype(np.int32), count),
         partition=ranges(np.zeros_like(count), count).astype(np.int32),
@@ -138,8 +138,8 @@ def _judge_partitions(
         filled=filled,
         complete=complete,
         current_lag=current_lag,
-        start=_edge(histories, row, 0),
-        end=_edge(histories, row, -1),
+        start=start,
+        end=end,
         owner=histories.owner[row],
         client=histories.client[row],
     )

@@ -3,25 +3,18 @@
 import numpy as np
 import numpy.typing as npt
 
+from warren.histories import span
 from warren.windows.rows import Rows
 
 Ints = npt.NDArray[np.int64]
 UInts = npt.NDArray[np.uint32]
 Mask = npt.NDArray[np.bool_]
-Span = slice | Ints
 
 NO_LAG = -1  # a back-filled commit: the log end of its time is not known
 PENDING_LAG = -2  # a commit that waits for its first log end
 
 # Rows handled at once: small enough for a processor's cache, large enough to hide Python.
 CHUNK = 8192
-
-
-def span(rows: Ints) -> Span:
-    """Ascending rows as a slice when they follow each other, which NumPy reads faster."""
-    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
-        return slice(int(rows[0]), int(rows[-1]) + 1)
-    return rows
 
 
 class Grid(Rows):

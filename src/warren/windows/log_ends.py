@@ -65,11 +65,11 @@ class LogEnds:
             self.ensure(topic, count)
         ends = ends.filter(ends["offset"].is_valid())
         codes, names = encoded(ends["topic"])
-        numbers = np.array([self.topics.id(name) for name in names], np.int64)[codes]
         partition = ends["partition"].to_numpy().astype(np.int64)
-        for number in np.unique(numbers):  # a partition newer than the counts
-            self.blocks.ensure(int(number), int(partition[numbers == number].max()) + 1)
-        rows = self.blocks.base[numbers] + partition
+        seen = np.zeros(len(names), np.int64)
+        np.maximum.at(seen, codes, partition + 1)  # a partition may be newer than the counts
+        numbers = [self.ensure(*topic) for topic in zip(names, seen.tolist(), strict=True)]
+        rows = self.blocks.base[numbers][codes] + partition
         in_order = np.argsort(rows, kind="stable")
         self.rows.push(rows[in_order], ends["offset"].to_numpy()[in_order])
 

@@ -25,6 +25,9 @@ Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
+PIECE = 500_000  # records folded at once
+
+
 @dataclass(frozen=True)
 class Folded:
     """What became of a batch."""
@@ -62,8 +65,19 @@ class Windows:
         """
         for group in deleted or {}:
             self.delete_group(group)
+        # Pieces, because what a piece is gathered from should fit into the processor's cache.
+        pieces = range(0, max(commits.num_rows, 1), PIECE)
+        folded = [self._fold(commits.slice(at, PIECE), now_s, deleted or {}) for at in pieces]
+        return Folded(
+            commits=sum(piece.commits for piece in folded),
+            tombstones=sum(piece.tombstones for piece in folded),
+            waiting=sum(piece.waiting for piece in folded),
+            dropped=sum((Counter(piece.dropped) for piece in folded), Counter()),
+        )
+
+    def _fold(self, commits: pa.Table, now_s: int, deleted: Mapping[str, int]) -> Folded:
         records = Records.read(commits)
-        void = records.is_void(deleted or {})
+        void = records.is_void(deleted)
         too_old = ~records.is_tombstone & (records.committed_ms < self._oldest_ms(now_s))
         impossible = records.partition < 0
         reasons = {
@@ -73,9 +87,9 @@ class Windows:
         }
         dropped = Counter({reason: int(mask.sum()) for reason, mask in reasons.items()})
         self.dropped += dropped
-        return self._fold(records.where(~(void | too_old | impossible)), now_s, +dropped)
+        return self._fold_possible(records.where(~(void | too_old | impossible)), now_s, +dropped)
 
-    def _fold(self, records: Records, now_s: int, dropped: Counter[str]) -> Folded:
+    def _fold_possible(self, records: Records, now_s: int, dropped: Counter[str]) -> Folded:
         end_row, has_end = self._end_rows(records)
         is_commit = ~records.is_tombstone
         known, waits = is_commit & has_end, is_commit & ~has_end
@@ -100,7 +114,9 @@ class Windows:
     def _fold_known(self, records: Records, end_row: Ints, known: Mask, now_s: int) -> None:
         """Fold the commits whose log end is known, and let tombstones clear windows."""
         pair, distinct = records.pairs()
-        numbers = self._pair_numbers(records, distinct, np.unique(pair[known]))
+        is_committed = np.zeros(len(distinct), np.bool_)
+        is_committed[pair[known]] = True
+        numbers = self._pair_numbers(records, distinct, np.flatnonzero(is_committed))
         row = self._rows(numbers[pair], records.partition)
         is_tombstone = records.is_tombstone & (row >= 0)
         kept, cleared = after_tombstones(row, is_tombstone)
@@ -109,7 +125,7 @@ class Windows:
         if not kept.all():
             row, end_row, records = row[kept], end_row[kept], records.where(kept)
         lag = np.maximum(self.ends.rows.newest[end_row] - records.offset, 0)
-        now = np.full(len(row), now_s)
+        now = np.broadcast_to(np.int64(now_s), len(row))
         commits = Commits(row, records.offset, records.order, records.committed_ms, lag, now)
         fold(self.grid, commits, self.min_distance_ms)
         self.pairs.remove_unused(set(numbers[pair[is_tombstone]].tolist()))
