@@ -14,13 +14,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 from measured import cpu_seconds, get, peak_mb, wait_until, where, write
 
-from warren.app import monitoring, spark_session
+from warren.app import Monitor, monitoring, spark_session
 from warren.config import load
 from warren.demo.broker import Broker
 from warren.demo.kraft import Ports
@@ -144,7 +145,7 @@ def _warren_warm(
                 began, cpu = time.monotonic(), cpu_seconds(os.getpid())
                 worker = threading.Thread(target=monitor.run, args=(spark, stop))
                 worker.start()
-                wait_until(lambda m=monitor: bool(m.board.health.get("ready")), 0.02, AT_MOST_S)
+                wait_until(partial(_is_ready, monitor), 0.02, AT_MOST_S)
                 seconds = time.monotonic() - began
                 used = cpu_seconds(os.getpid()) - cpu
                 monitor.serving.wait_taken(10)
@@ -154,6 +155,10 @@ def _warren_warm(
             runs.append(Run("Warren, warm", seconds, used, peak_mb(os.getpid())))
     by_time = sorted(runs[1:], key=lambda run: run.seconds)  # the first one warms up
     return [by_time[len(by_time) // 2]]
+
+
+def _is_ready(monitor: Monitor) -> bool:
+    return bool(monitor.board.health.get("ready"))
 
 
 def _burrow(binary: Path, bootstrap: str, directory: Path) -> Run:
