@@ -24,6 +24,9 @@ def check(config: Config, findings: Findings) -> None:
         check_profile(profile, config, findings)
     for tls in config.tls.values():
         check_tls(tls, findings)
+    for name, server in config.httpservers.items():
+        path = f"httpserver.{name}.client-cafile"
+        _is_usable(path, server.client_cafile, certificates.certificates, findings)
     for notifier in config.notifiers.values():
         check_notifier(notifier, findings)
 
@@ -67,6 +70,9 @@ def check_references(config: Config, findings: Findings) -> None:
     for name, server in config.httpservers.items():
         if server.tls:
             _require(config, f"httpserver.{name}.tls", server.tls, "certfile keyfile", findings)
+        if server.client_cafile and not server.tls:
+            path = f"httpserver.{name}.client-cafile"
+            findings.refuse(path, "needs TLS; set tls in the same section")
     if config.notifiers and config.zookeeper and config.zookeeper.tls:
         _require(config, "zookeeper.tls", config.zookeeper.tls, "cafile", findings)
 

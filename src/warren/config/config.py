@@ -13,6 +13,7 @@ from warren.config.sections import (
     General,
     Iam,
     Logging,
+    Metrics,
     Sasl,
     Spark,
     Tls,
@@ -34,6 +35,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     logging: Logging = Logging()
     zookeeper: Zookeeper | None = None
     spark: Spark = Spark()
+    metrics: Metrics = Metrics()
     client_profiles: Mapping[str, ClientProfile] = FrozenMap()
     tls: Mapping[str, Tls] = FrozenMap()
     sasl: Mapping[str, Sasl] = FrozenMap()

@@ -21,6 +21,7 @@ _IN_USE = {
     "general": "",
     "logging": "",
     "spark": "",
+    "metrics": "",
     "client-profile": "local",
     "cluster": "local",
     "consumer": "local",

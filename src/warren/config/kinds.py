@@ -9,6 +9,7 @@ from warren.config.sections import (
     General,
     Iam,
     Logging,
+    Metrics,
     Sasl,
     Section,
     Spark,
@@ -21,6 +22,7 @@ SINGLE: dict[str, type[Section]] = {
     "logging": Logging,
     "zookeeper": Zookeeper,
     "spark": Spark,
+    "metrics": Metrics,
 }
 # Sections with names, by class-name; those without one are under the empty class-name.
 NAMED: dict[str, Mapping[str, type[Section]]] = {

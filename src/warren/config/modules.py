@@ -16,6 +16,7 @@ from warren.config.keys import (
     ZookeeperParent,
     key,
 )
+from warren.config.secrets import Secret
 from warren.config.sections import Named
 
 _NO_THREADS = "nothing waits in queues or for workers here"
@@ -123,3 +124,32 @@ class HttpServer(Named, frozen=True, kw_only=True):
         Name,
         key("The `tls` section to serve with; certfile and keyfile required.", example="mytls"),
     ] = ""
+    client_cafile: Annotated[
+        str,
+        key(
+            "Warren's own, with `tls`: only clients with a certificate of these authorities, PEM.",
+            example="clients.pem",
+        ),
+    ] = ""
+    read_token: Annotated[
+        Secret,
+        key(
+            "Warren's own. Who asks must give it, as bearer token or as password of basic "
+            "authentication; probes below /burrow/admin need none.",
+            example="secret",
+        ),
+    ] = Secret()
+    write_token: Annotated[
+        Secret,
+        key(
+            "Warren's own. The same for who changes something: DELETE, and POST of the log level; "
+            "it is good for reading too.",
+            example="secret",
+        ),
+    ] = Secret()
+    allow_writes: Annotated[
+        bool, key("Warren's own. Whether requests may change anything at all.")
+    ] = True
+    max_connections: Annotated[
+        Count, key("Warren's own. Connections at a time, for each worker; more have to wait.")
+    ] = 512

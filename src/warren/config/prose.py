@@ -46,6 +46,7 @@ ABOUT = {
     "logging": "Log lines, one JSON object each.",
     "zookeeper": "Only with a notifier: where instances of Warren agree on the one that notifies.",
     "spark": "Warren's own: the Spark session that reads, decodes and keeps history.",
+    "metrics": "Warren's own: how many series `/metrics` has.",
     "client-profile": "How to connect to Kafka; clusters and consumers name one.",
     "tls": "Certificates; client profiles, ZooKeeper and HTTP servers name one.",
     "sasl": "A log-in; client profiles name one.",

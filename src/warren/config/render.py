@@ -23,6 +23,7 @@ def _sections(config: Config) -> Iterator[tuple[str, Section]]:
     if config.zookeeper:
         yield "zookeeper", config.zookeeper
     yield "spark", config.spark
+    yield "metrics", config.metrics
     for kind, modules in (
         ("client-profile", config.client_profiles),
         ("tls", config.tls),

@@ -11,6 +11,8 @@ from warren.config.keys import (
     KafkaVersion,
     Name,
     Period,
+    Regexp,
+    Seconds,
     Tolerated,
     ZookeeperPath,
     key,
@@ -103,6 +105,27 @@ class Spark(Section, frozen=True, kw_only=True):
             example='{ "spark.sql.shuffle.partitions" = "4" }',
         ),
     ] = FrozenMap()
+
+
+class Metrics(Section, frozen=True, kw_only=True):
+    """Warren's own: how many series `/metrics` has."""
+
+    by_topic: Annotated[
+        Regexp,
+        key(
+            "Groups in whose name this is found have a series for each topic instead of each "
+            "partition.",
+            example="^bulk-",
+        ),
+    ] = ""
+    by_group: Annotated[
+        Regexp,
+        key("Groups in whose name this is found have group series only.", example="^dev-"),
+    ] = ""
+    max_series: Annotated[
+        Seconds,
+        key("Series of groups and topics at most; 0 is no limit. What is cut is counted."),
+    ] = 0
 
 
 class Named(Section, frozen=True, kw_only=True):

@@ -1,8 +1,7 @@
 """Is it well: for probes, and for people who wait."""
 
+import json
 from typing import Any
-
-import msgspec
 
 from warren.serve.answers import TEXT, Answer, Request
 from warren.serve.site import Site
@@ -16,10 +15,6 @@ LEVELS = {
     "error": "error",
     "fatal": "fatal",
 }
-
-
-class LevelBody(msgspec.Struct):
-    level: str = ""
 
 
 def good(site: Site, _request: Request) -> Answer:
@@ -58,15 +53,29 @@ async def get_level(site: Site, request: Request) -> Answer:
 
 
 async def set_level(site: Site, request: Request) -> Answer:
-    try:
-        asked = msgspec.json.decode(request.body, type=LevelBody).level
-    except msgspec.DecodeError:
+    asked = _level(request.body)
+    if asked is None:
         return site.problem(request, 400, "could not decode message body")
     level = LEVELS.get(asked.lower())
     if level is None:
         return site.problem(request, 404, "unknown log level")
     await site.call("set_level", level)
     return site.json(request, 200, "set log level")
+
+
+def _level(body: bytes) -> str | None:
+    """As lenient as Go: what follows the object, other keys and the case of keys do not matter."""
+    try:
+        found, _ = json.JSONDecoder().raw_decode(body.decode(errors="replace").lstrip())
+    except (ValueError, RecursionError):
+        return None
+    if found is None:
+        return ""
+    if not isinstance(found, dict):
+        return None
+    named = [value for key, value in found.items() if key.lower() == "level"]
+    level = named[-1] if named else None
+    return level if isinstance(level, str) else "" if level is None else None
 
 
 def _text(site: Site, status: int, text: str) -> Answer:

@@ -1,48 +1,41 @@
-"""A request comes in, an answer goes out. Answers are kept until the next board."""
+"""A request comes in, an answer goes out."""
 
 import asyncio
-import inspect
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from itertools import chain
 from typing import Any
 
 from granian._granian import RSGIProtocolClosed as ProtocolClosed
 
+from warren.serve.access import Access
 from warren.serve.answers import TEXT, Answer, Request
 from warren.serve.metrics import CONTENT_TYPE, burrow_metrics, in_chunks
 from warren.serve.own_metrics import own_metrics
-from warren.serve.routes import Routes
+from warren.serve.routes import Handler, Routes
 from warren.serve.site import Site
 from warren.serve.table import TABLE
-from warren.serve.view import View
 
-KEPT_BYTES = 64 * 2**20
 MOST_BODY_BYTES = 64 * 2**10
+BODY_SECONDS = 10
 
 TOO_LARGE = Answer(413, [("content-type", TEXT)], b"Request Entity Too Large\n")
+TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
 
 
 class App:
-    """One worker's side of RSGI, granian's own interface."""
+    """One listener's side of RSGI, granian's own interface."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, access: Access) -> None:
         self._site = site
+        self._access = access
+        self._is_open = access.is_open
         self._routes = Routes({**TABLE, ("GET", "/metrics"): self._metrics})
-        self._kept: dict[str, Answer] = {}
-        self._kept_bytes = 0
-
-    def show(self, view: View) -> None:
-        self._site.view = view
-        self._forget()
-
-    def _forget(self) -> None:
-        self._kept, self._kept_bytes = {}, 0
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        if scope.method == "GET":
-            kept = self._kept.get(scope.path)
+        if self._is_open and scope.method == "GET":
+            kept = self._site.kept.get(scope.path)
             if kept is not None:
                 protocol.response_bytes(*kept)
                 return
@@ -50,32 +43,32 @@ class App:
 
     async def _answer(self, scope: Any, protocol: Any) -> None:
         request = Request(scope.method, scope.path, scope.query_string)
+        authorization = scope.headers.get("authorization")
+        refusal = self._access.refusal(self._site, request, authorization)
+        if refusal is not None:
+            protocol.response_bytes(*refusal)
+            return
         found = self._routes.find(request.method, request.path)
         if found is None:
             protocol.response_bytes(*self._routes.otherwise(request))
-            return
-        handler, names = found
-        if handler == self._metrics:
+        elif found[0] == self._metrics:
             await self._metrics(scope, protocol)
-            return
+        else:
+            protocol.response_bytes(*await self._handled(request, protocol, *found))
+
+    async def _handled(
+        self, request: Request, protocol: Any, handler: Handler, names: list[str]
+    ) -> Answer:
         if request.method == "POST":
             body = await _body(protocol)
-            if body is None:
-                protocol.response_bytes(*TOO_LARGE)
-                return
+            if isinstance(body, Answer):
+                return body
             request = request._replace(body=body)
-        answer = handler(self._site, request, *names)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        else:
-            self._keep(request, answer)
-        protocol.response_bytes(*answer)
-
-    def _keep(self, request: Request, answer: Answer) -> None:
-        self._kept_bytes += len(answer.body) + 2 * len(request.path) + 500
-        if self._kept_bytes > KEPT_BYTES:
-            self._forget()
-        self._kept[request.path] = answer
+        answer: Answer | Awaitable[Answer] = handler(self._site, request, *names)
+        if not isinstance(answer, Answer):
+            return await answer
+        self._site.keep(request, answer)
+        return answer
 
     async def _metrics(self, scope: Any, protocol: Any) -> None:
         """Sent while they are made: a million lines must not keep other requests waiting."""
@@ -106,11 +99,15 @@ async def _send(
         return  # the client left
 
 
-async def _body(protocol: Any) -> bytes | None:
-    """The request's body, None when it is too large."""
+async def _body(protocol: Any) -> bytes | Answer:
+    """The request's body, or what to say when it is too large or too slow."""
     body = bytearray()
-    async for chunk in protocol:
-        body += chunk
-        if len(body) > MOST_BODY_BYTES:
-            return None
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in protocol:
+                body += chunk
+                if len(body) > MOST_BODY_BYTES:
+                    return TOO_LARGE
+    except TimeoutError:
+        return TOO_SLOW
     return bytes(body)

@@ -1,6 +1,8 @@
 """The sockets of `[httpserver.*]`, opened before anything else starts."""
 
+import ipaddress
 import socket
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -38,7 +40,7 @@ def bind(servers: Mapping[str, HttpServer]) -> list[Listener]:
     listeners: list[Listener] = []
     for server in servers.values():
         try:
-            listeners.append(Listener(server, _listen(server.address)))
+            listeners.append(Listener(server, _listen(server)))
         except OSError as error:
             for listener in listeners:
                 listener.socket.close()
@@ -48,17 +50,42 @@ def bind(servers: Mapping[str, HttpServer]) -> list[Listener]:
             ) from error
     for listener in listeners:
         log.info("listening for HTTP", name=listener.server.name, url=listener.url)
+        _warn_if_exposed(listener)
     return listeners
 
 
-def _listen(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
+def _warn_if_exposed(listener: Listener) -> None:
+    server = listener.server
+    guarded = server.write_token or server.read_token or server.client_cafile
+    if guarded or not server.allow_writes or _is_loopback(listener.socket.getsockname()[0]):
+        return
+    log.warning(
+        "whoever reaches this port may delete groups; "
+        "set write-token, or allow-writes = false, or listen on a loopback address",
+        name=server.name,
+        address=server.address,
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    return ipaddress.ip_address(host).is_loopback
+
+
+def _listen(server: HttpServer) -> socket.socket:
+    host, _, port = server.address.rpartition(":")
     if host:
-        return _open(host.strip("[]"), port)
-    try:
-        return _open("::", port, socket.AF_INET6)  # with IPv4 on the same socket, as in Go
-    except OSError:
-        return _open("0.0.0.0", port)  # noqa: S104  # a blank host means everywhere
+        listener = _open(host.strip("[]"), port)
+    else:
+        try:
+            listener = _open("::", port, socket.AF_INET6)  # IPv4 comes in there too, as in Go
+        except OSError:
+            listener = _open("0.0.0.0", port)  # noqa: S104  # a blank host means everywhere
+    listener.setblocking(False)  # noqa: FBT003  # as the socket module has it
+    if sys.platform == "linux":
+        # Connections inherit it: one whose client does not take its answer ends.
+        milliseconds = max(server.timeout, 1) * 1000
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+    return listener
 
 
 def _open(host: str, port: str, family: int = socket.AF_UNSPEC) -> socket.socket:

@@ -24,6 +24,14 @@ class _Node:
     any: "_Node | None" = None
     handlers: dict[str, Handler] = field(default_factory=dict)
 
+    def ways(self, method: str) -> int:
+        """In how many ways a path for this method can go on from here."""
+        return sum(node.leads_to(method) for node in self.fixed.values())
+
+    def leads_to(self, method: str) -> bool:
+        after = [*self.fixed.values(), *([self.any] if self.any else [])]
+        return method in self.handlers or any(node.leads_to(method) for node in after)
+
 
 class Routes:
     """Paths with `{}` where anything but a slash may stand."""
@@ -47,6 +55,8 @@ class Routes:
 
     def otherwise(self, request: Request) -> Answer:
         """The answer when no handler was found."""
+        if (request.method, request.path) == ("OPTIONS", "*"):
+            return Answer(200, [], b"")
         if request.method in REDIRECTED:
             right = self._right_path(request.method, request.path)
             if right is not None:
@@ -78,19 +88,22 @@ class Routes:
 
     def _right_path(self, method: str, path: str) -> str | None:
         """The path that was meant: without superfluous slashes, fixed parts in small letters."""
-        parts = list(_cleaned(path))
         right = list[str]()
         node: _Node | None = self._root
-        for part in parts:
+        ends_in_name = False
+        for part in _cleaned(path):
             if node is None:
                 return None
-            if part.lower() in node.fixed:
-                right.append(part.lower())
-                node = node.fixed[part.lower()]
-            else:
-                right.append(part)
-                node = node.any
-        return "/" + "/".join(right) if node and method in node.handlers else None
+            ends_in_name = part.lower() not in node.fixed
+            right.append(part if ends_in_name else part.lower())
+            node = node.any if ends_in_name else node.fixed[part.lower()]
+        if node is None or method not in node.handlers:
+            return None
+        # After a name from which the path could go on in several ways, Burrow's router takes a
+        # slash for the beginning of one of them and looks no further.
+        if path.endswith("/") and ends_in_name and node.ways(method) > 1:
+            return None
+        return "/" + "/".join(right)
 
 
 def _parts(path: str) -> list[str]:

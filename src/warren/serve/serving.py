@@ -15,12 +15,13 @@ import structlog
 from warren.board import Board, SharedFile, StoredWindows
 from warren.config import Config
 from warren.histories import Histories
-from warren.serve import channel, config_answers, writer
+from warren.serve import channel, writer
 from warren.serve.actions import Actions
 from warren.serve.channel import Call, Offer, Result, Taken
 from warren.serve.commits_file import CommitsFile
 from warren.serve.listeners import Listener
-from warren.serve.site import ServerSettings, Settings
+from warren.serve.settings import startup
+from warren.serve.startup import Startup
 
 log = structlog.get_logger()
 
@@ -40,17 +41,18 @@ class _Offered:
 class _Worker:
     """One process, replaced when it dies; it has the latest board or will have it next."""
 
-    def __init__(self, settings: Settings, do: Callable[[Call], Result]) -> None:
-        self._settings = settings
+    def __init__(self, startup: Startup, do: Callable[[Call], Result], board: _Offered) -> None:
+        self._startup = startup
         self._do = do
         self._calls = ThreadPoolExecutor(CALLS, "http call")
         self._lock = threading.Lock()  # over all below
         self._taken = threading.Condition(self._lock)
         self._stopping = threading.Event()
-        self._latest = _Offered(0, ())
+        self._latest = board
         self._on_its_way = False  # a board was sent and not taken yet
         self._has = 0
         self._process, self._stream = self._spawn()
+        self._send_latest()
         self._thread = threading.Thread(target=self._run, name="http worker", daemon=True)
         self._thread.start()
 
@@ -88,13 +90,13 @@ class _Worker:
             process = subprocess.Popen(  # noqa: S603  # ourselves
                 [sys.executable, "-m", "warren.serve.worker", str(theirs.fileno())],
                 stdin=subprocess.PIPE,
-                pass_fds=[theirs.fileno(), *(each.fd for each in self._settings.servers)],
+                pass_fds=[theirs.fileno(), *(each.fd for each in self._startup.servers)],
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 process_group=0,
             )
         assert process.stdin is not None  # noqa: S101  # it is a pipe
         with process.stdin as pipe:
-            pipe.write(msgspec.json.encode(self._settings))
+            pipe.write(msgspec.json.encode(self._startup))
         return process, ours
 
     def _run(self) -> None:
@@ -151,12 +153,13 @@ def _send(stream: socket.socket, message: channel.Message, files: Sequence[int] 
 class Serving:
     """The HTTP side, running. `store` and `publish` are called by one thread."""
 
-    def __init__(self, listeners: Sequence[Listener], settings: Settings, actions: Actions) -> None:
+    def __init__(self, listeners: Sequence[Listener], startup: Startup, actions: Actions) -> None:
         self._listeners = listeners
         self._actions = actions
-        self._workers = [_Worker(settings, self._do) for _ in range(WORKERS)]
         self._commits: dict[str, CommitsFile] = {}
-        self._count = 0
+        self._count = 1
+        nothing_yet = _Offered(self._count, [writer.write(Board(moment_ms=0))])
+        self._workers = [_Worker(startup, self._do, nothing_yet) for _ in range(WORKERS)]
 
     def store(self, cluster: str, histories: Histories) -> StoredWindows:
         """Write the windows that changed, for the next board. Nobody may fold meanwhile."""
@@ -196,25 +199,4 @@ class Serving:
 
 def start(config: Config, listeners: Sequence[Listener], actions: Actions) -> Serving:
     """Answer requests on these sockets, at first as if nothing was known yet."""
-    settings = Settings(
-        servers=[_server_settings(config, listener) for listener in listeners],
-        host=socket.gethostname(),
-        allow_origin=config.general.access_control_allow_origin,
-        clusters=list(config.clusters),
-        main=config_answers.main(config),
-        modules=config_answers.modules(config),
-    )
-    return Serving(listeners, settings, actions)
-
-
-def _server_settings(config: Config, listener: Listener) -> ServerSettings:
-    server = listener.server
-    listener.socket.setblocking(False)  # noqa: FBT003  # as the socket module has it
-    tls = config.tls.get(server.tls)
-    return ServerSettings(
-        name=server.name,
-        fd=listener.socket.fileno(),
-        timeout_s=server.timeout,
-        certfile=tls.certfile if tls else "",
-        keyfile=tls.keyfile if tls else "",
-    )
+    return Serving(listeners, startup(config, listeners), actions)

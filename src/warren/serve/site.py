@@ -1,5 +1,6 @@
 """What every handler of a worker has at hand."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -8,21 +9,12 @@ import msgspec
 from warren.serve.answers import JSON, Answer, Request, encode
 from warren.serve.view import View
 
-
-class ServerSettings(msgspec.Struct):
-    """One listener, as its worker needs it."""
-
-    name: str
-    fd: int
-    timeout_s: int
-    certfile: str = ""
-    keyfile: str = ""
+KEPT_BYTES = 64 * 2**20
 
 
-class Settings(msgspec.Struct, tag="settings"):
+class Settings(msgspec.Struct):
     """All that a worker knows of the configuration; nothing secret is in it."""
 
-    servers: list[ServerSettings]
     host: str  # this machine's name
     allow_origin: str
     clusters: list[str]
@@ -38,6 +30,23 @@ class Site:
     settings: Settings
     call: Caller  # one of `Actions`, by name
     view: View = field(default_factory=View.empty)
+    kept: dict[str, Answer] = field(default_factory=dict)  # answers to GETs, until the next board
+    _kept_bytes: int = 0
+    has_board: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def show(self, view: View) -> None:
+        self.view = view
+        self.has_board.set()
+        self._forget()
+
+    def keep(self, request: Request, answer: Answer) -> None:
+        self._kept_bytes += len(answer.body) + 2 * len(request.path) + 500
+        if self._kept_bytes > KEPT_BYTES:
+            self._forget()
+        self.kept[request.path] = answer
+
+    def _forget(self) -> None:
+        self.kept, self._kept_bytes = {}, 0
 
     def json(
         self, request: Request, code: int, message: str, *, error: bool = False, **data: object

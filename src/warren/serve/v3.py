@@ -70,9 +70,7 @@ def topic(site: Site, request: Request, name: str, topic: str) -> Answer:
     ends = cluster.ends(topic) if cluster else None
     if ends is None:
         return site.problem(request, 404, "cluster or topic not found")
-    # As in Burrow, a partition whose end is not known is left out.
-    known = [end for end in ends if end is not None]
-    return site.json(request, 200, "topic offsets returned", offsets=known)
+    return site.json(request, 200, "topic offsets returned", offsets=ends)
 
 
 def groups_of_topic(site: Site, request: Request, name: str, topic: str) -> Answer:

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from granian.server.embed import Server
 from warren.serve import channel
 from warren.serve.app import App
 from warren.serve.channel import Call, Offer, Result, Taken
-from warren.serve.site import ServerSettings, Settings, Site
+from warren.serve.site import Site
+from warren.serve.startup import ServerSettings, Startup
 from warren.serve.view import View
 
 BACKLOG = 1024  # granian wants to know what the socket has
@@ -48,20 +50,29 @@ class Pipeline:
         finally:
             del self._calls[number]
 
-    def follow(self, app: App, loop: asyncio.AbstractEventLoop) -> None:
-        """Take in boards and results, for ever; the end of the stream is the end of the process."""
+    def follow(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
+        """Take in boards and results; the end of the stream is the end of the process."""
+        try:
+            self._take_in(site, loop)
+        except OSError:
+            os._exit(0)  # the other side has ended while we answered
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+
+    def _take_in(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
         view = View.empty()
         while (received := channel.receive(self._stream)) is not None:
             message, files = received
             if isinstance(message, Offer):
                 view = View.open(files, view)
-                loop.call_soon_threadsafe(app.show, view)
+                loop.call_soon_threadsafe(site.show, view)
                 self._send(Taken(message.number))
             elif isinstance(message, Result):
                 loop.call_soon_threadsafe(self._settle, message)
             for file in files:
                 os.close(file)
-        os._exit(0)
 
     def _settle(self, result: Result) -> None:
         future = self._calls.get(result.number)
@@ -93,30 +104,38 @@ class _OnSocket(Server):
 
 def _server(settings: ServerSettings, app: App) -> Server:
     milliseconds = max(settings.timeout_s, 1) * 1000
-    options: dict[str, Any] = {"http1_settings": HTTP1Settings(header_read_timeout=milliseconds)}
+    options: dict[str, Any] = {
+        "http1_settings": HTTP1Settings(header_read_timeout=milliseconds),
+        "backpressure": settings.max_connections,
+    }
     if settings.certfile:
         options |= {
             "ssl_cert": Path(settings.certfile),
             "ssl_key": Path(settings.keyfile),
             "ssl_protocol_min": SSLProtocols.tls12,
         }
+    if settings.client_cafile:
+        options |= {"ssl_ca": Path(settings.client_cafile), "ssl_client_verify": True}
     return _OnSocket(settings.fd, app, **options)
 
 
-async def _serve(stream: socket.socket, settings: Settings) -> None:
+async def _serve(stream: socket.socket, startup: Startup) -> None:
     pipeline = Pipeline(stream)
-    app = App(Site(settings, pipeline.call))
+    site = Site(startup.settings, pipeline.call)
     loop = asyncio.get_running_loop()
-    threading.Thread(target=pipeline.follow, args=(app, loop), daemon=True).start()
-    await asyncio.gather(*(_server(each, app).serve() for each in settings.servers))
+    threading.Thread(target=pipeline.follow, args=(site, loop), daemon=True).start()
+    # One that replaces another must not say for a moment that there is nothing.
+    await site.has_board.wait()
+    servers = [_server(each, App(site, each.access)) for each in startup.servers]
+    await asyncio.gather(*(server.serve() for server in servers))
 
 
 def main() -> None:
     # Ctrl-C reaches every process of the terminal; when to end is for the pipeline to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     stream = socket.socket(fileno=int(sys.argv[1]))
-    settings = msgspec.json.decode(sys.stdin.buffer.read(), type=Settings)
-    asyncio.run(_serve(stream, settings))
+    startup = msgspec.json.decode(sys.stdin.buffer.read(), type=Startup)
+    asyncio.run(_serve(stream, startup))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A board as a file for the workers; `view` is what they make of it."""
 
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -8,6 +9,8 @@ import numpy as np
 from warren.board import Board, ClusterBoard, SharedFile
 from warren.serve import packed
 from warren.serve.packed import Array
+
+NOT_UTF8 = re.compile("[\ud800-\udfff]")
 
 
 class ClusterFacts(msgspec.Struct):
@@ -69,4 +72,8 @@ def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
 
 def _names(names: tuple[str, ...]) -> Array:
     """As JSON: it is read once and then compared, since names seldom change."""
-    return np.frombuffer(msgspec.json.encode(names), np.uint8)
+    try:
+        encoded = msgspec.json.encode(names)
+    except UnicodeEncodeError:  # bytes that were not UTF-8 came in as lone surrogates
+        encoded = msgspec.json.encode([NOT_UTF8.sub("\ufffd", name) for name in names])
+    return np.frombuffer(encoded, np.uint8)

@@ -1,0 +1,40 @@
+"""From the configuration to what a worker is told."""
+
+import socket
+from collections.abc import Sequence
+
+from warren.config import Config, Secret
+from warren.serve import config_answers
+from warren.serve.access import Access, digest
+from warren.serve.listeners import Listener
+from warren.serve.site import Settings
+from warren.serve.startup import ServerSettings, Startup
+
+
+def startup(config: Config, listeners: Sequence[Listener]) -> Startup:
+    settings = Settings(
+        host=socket.gethostname(),
+        allow_origin=config.general.access_control_allow_origin,
+        clusters=list(config.clusters),
+        main=config_answers.main(config),
+        modules=config_answers.modules(config),
+    )
+    return Startup([_server(config, listener) for listener in listeners], settings)
+
+
+def _server(config: Config, listener: Listener) -> ServerSettings:
+    server = listener.server
+    tls = config.tls.get(server.tls)
+    return ServerSettings(
+        fd=listener.socket.fileno(),
+        timeout_s=server.timeout,
+        max_connections=server.max_connections,
+        access=Access(_digest(server.read_token), _digest(server.write_token), server.allow_writes),
+        certfile=tls.certfile if tls else "",
+        keyfile=tls.keyfile if tls else "",
+        client_cafile=server.client_cafile,
+    )
+
+
+def _digest(secret: Secret) -> str:
+    return digest(secret.reveal()) if secret else ""

@@ -1,0 +1,135 @@
+"""The recorded records again, through the production path, with the clock of the recording."""
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+from records import commit_key, commit_value
+
+from warren import config, pipeline
+from warren.board import Board
+from warren.cluster import Accepts, Following, new_cluster
+from warren.decode.commits import decode
+from warren.evaluate.verdicts import Settings
+from warren.serve.serving import Serving
+from warren.sources.offsets_topic import Batch
+from warren.tables import LOG_ENDS, RECORDS
+
+RECORDING = json.loads(Path(__file__).with_name("burrow-http.json").read_text())
+
+STARTED_S = 1_794_772_857  # Burrow's first look at the brokers, as `observedAt` of the answers says
+ENDED_S = RECORDING["answers"][-1]["at_ms"] // 1000
+PARTITIONS = {"alpha": 3, "beta": 1, "dotted.topic_1": 2, "empty": 2, "__consumer_offsets": 4}
+
+# The broker's own consumer made this commit while it started; the answers show it, the list of
+# records does not.
+INIT_GROUP = {
+    "partition": 2,
+    "offset": 0,
+    "key": commit_key("init-group", "beta", 0),
+    "value": commit_value(50, 1_794_772_857_440),
+}
+
+
+def settings(folder: Path) -> config.Config:
+    file = folder / "burrow.toml"
+    file.write_text(RECORDING["config"])
+    return config.load(file, {}).config
+
+
+class Replay:
+    """One cluster, fed second by second; requests change it as they changed Burrow."""
+
+    serving: Serving
+    port: int
+
+    def __init__(self, spark: SparkSession, loaded: config.Config) -> None:
+        self.cluster = new_cluster("local", loaded.storage)
+        consumer = loaded.consumers["local"]
+        accepts = Accepts(consumer.groups, loaded.storage.groups)
+        self.following = Following(consumer, self.cluster, accepts)
+        self.level = loaded.logging.level
+        self.now_s = STARTED_S
+        self._decoded = _decoded(spark)
+        self._growth = [_committed_ms(record) for record in RECORDING["records"] if _late(record)]
+
+    def run(self) -> None:
+        for self.now_s in range(STARTED_S, ENDED_S + 1):
+            self._see_log_ends()
+            batch = self._decoded.filter(pc.equal(self._decoded["second"], self.now_s))
+            until = {part: self._positions()[part] for part in range(4)}
+            pipeline.fold(self.following, Batch(batch, until), float(self.now_s))
+
+    def publish(self) -> None:
+        board = pipeline.judge_cluster(self.cluster, Settings(), self.now_s, self.serving.store)
+        self.serving.publish(Board(self.now_s * 1000, {"local": board}, {"ready": True}))
+        assert self.serving.wait_taken(20)
+
+    def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
+        if cluster == "local":
+            pipeline.delete_group(self.cluster, group, topic)
+            self.publish()
+
+    def get_level(self) -> str:
+        return self.level
+
+    def set_level(self, level: str) -> None:
+        self.level = level
+
+    def _see_log_ends(self) -> None:
+        ends = {(end["topic"], end["partition"]): end["offset"] for end in _ends_at_start()}
+        ends["beta", 0] += 20 * len([ms for ms in self._growth if ms // 1000 <= self.now_s])
+        ends |= {("__consumer_offsets", part): end for part, end in self._positions().items()}
+        rows = [
+            {"topic": topic, "partition": partition, "offset": ends.get((topic, partition), 0)}
+            for topic, count in PARTITIONS.items()
+            for partition in range(count)
+        ]
+        self.cluster.windows.set_log_ends(pa.Table.from_pylist(rows, LOG_ENDS), PARTITIONS)
+
+    def _positions(self) -> dict[int, int]:
+        """Where each partition of the offsets topic ended at this moment."""
+        there = self._decoded.filter(pc.less_equal(self._decoded["second"], self.now_s))
+        ends = zip(there["log_partition"].to_pylist(), there["order"].to_pylist(), strict=True)
+        return {part: order + 1 for part, order in sorted(ends)}
+
+
+def _ends_at_start() -> list[dict[str, Any]]:
+    ends: list[dict[str, Any]] = RECORDING["log_ends_at_start"]
+    return ends
+
+
+def _decoded(spark: SparkSession) -> pa.Table:
+    """All records, decoded on Spark, with the second in which Burrow came to read them."""
+    records = [
+        INIT_GROUP,
+        *(
+            record
+            | {
+                "key": bytes.fromhex(record["key_hex"]),
+                "value": bytes.fromhex(record["value_hex"]),
+            }
+            for record in RECORDING["records"]
+        ),
+    ]
+    rows = [tuple(record[name] for name in RECORDS.names) for record in records]
+    table = decode(spark.createDataFrame(rows, from_arrow_schema(RECORDS))).toArrow()
+    table = table.sort_by([("log_partition", "ascending"), ("order", "ascending")])
+    late = pc.equal(table["group"], "falling-behind").combine_chunks().fill_null(False)  # noqa: FBT003  # Arrow's way
+    second = pc.if_else(late, pc.divide(table["committed_ms"], 1000), STARTED_S)
+    return table.append_column("second", second)
+
+
+def _late(record: dict[str, Any]) -> bool:
+    """Whether a record was written while Burrow ran."""
+    return b"falling-behind" in bytes.fromhex(record["key_hex"])
+
+
+def _committed_ms(record: dict[str, Any]) -> int:
+    milliseconds: int = struct.unpack(">q", bytes.fromhex(record["value_hex"])[-8:])[0]
+    return milliseconds

@@ -1,0 +1,63 @@
+"""Odd paths, methods and bodies are answered as Burrow answers them."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from compat.asking import Got, ask, important
+
+from warren import config
+from warren.serve.listeners import bind
+from warren.serve.serving import start
+
+RECORDING = json.loads(Path(__file__).with_name("burrow-routes.json").read_text())
+
+# Each is a line of docs/differences.md.
+DIFFERENT = {
+    "GET /v3/kafka/%zz": "a malformed escape stands for itself",
+    "GET /v3/kafka/%ff": "bytes that are not UTF-8 are shown as U+FFFD, not as its escape",
+}
+
+
+class Levels:
+    level = "info"
+
+    def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
+        pass
+
+    def get_level(self) -> str:
+        return self.level
+
+    def set_level(self, level: str) -> None:
+        self.level = level
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    file = tmp_path_factory.mktemp("routes") / "burrow.toml"
+    file.write_text(RECORDING["config"])
+    loaded = config.load(file, {}).config
+    server = msgspec.structs.replace(loaded.httpservers["default"], address="127.0.0.1:0")
+    listeners = bind({"default": server})
+    serving = start(loaded, listeners, Levels())
+    yield listeners[0].port
+    serving.stop()
+
+
+def test_odd_requests_are_answered_as_recorded(port: int) -> None:
+    wrong = {}
+    for recorded in RECORDING["answers"]:
+        method, path, sent = (recorded[name] for name in ("method", "path", "body_sent"))
+
+        status, headers, body = ask(port, method, path, sent)
+
+        got = Got(status, headers, re.sub(r'"host":"[^"]*"', '"host":"vm"', body))
+        expected = Got(recorded["status"], important(recorded["headers"]), recorded["body"])
+        if got != expected:
+            wrong[f"{method} {path} {sent}".strip()] = (got, expected)
+
+    assert {case: both for case, both in wrong.items() if case not in DIFFERENT} == {}
+    assert sorted(wrong) == sorted(DIFFERENT)

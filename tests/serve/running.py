@@ -1,0 +1,92 @@
+"""A real HTTP side on a free port, and how to ask it."""
+
+import contextlib
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from warren import config
+from warren.board import Board
+from warren.serve.listeners import Listener, bind
+from warren.serve.serving import Serving, start
+
+CONFIG = """
+[httpserver.default]
+address = "127.0.0.1:0"
+[cluster.local]
+class-name = "kafka"
+servers = ["localhost:9092"]
+"""
+
+
+class Actions:
+    """Remembers what requests asked for."""
+
+    def __init__(self) -> None:
+        self.level = "info"
+        self.deleted: list[tuple[str, str, str | None]] = []
+
+    def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
+        self.deleted.append((cluster, group, topic))
+
+    def get_level(self) -> str:
+        return self.level
+
+    def set_level(self, level: str) -> None:
+        self.level = level
+
+
+class Running(NamedTuple):
+    serving: Serving
+    listeners: list[Listener]
+    actions: Actions
+
+    @property
+    def port(self) -> int:
+        return self.listeners[0].port
+
+    def publish(self, board: Board) -> None:
+        """Publish, and wait until every worker answers from it."""
+        self.serving.publish(board)
+        assert self.serving.wait_taken(20)
+
+
+class Response(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+
+@contextlib.contextmanager
+def running(folder: Path, text: str = CONFIG, actions: Actions | None = None) -> Iterator[Running]:
+    file = folder / "burrow.toml"
+    file.write_text(text)
+    loaded = config.load(file, {}).config
+    listeners = bind(loaded.httpservers)
+    actions = actions or Actions()
+    serving = start(loaded, listeners, actions)
+    try:
+        yield Running(serving, listeners, actions)
+    finally:
+        serving.stop()
+
+
+def ask(
+    port: int,
+    path: str,
+    method: str = "GET",
+    body: str | None = None,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+        connection.request(method, path, body, headers or {})
+        response = connection.getresponse()
+        fields = {name.lower(): value for name, value in response.getheaders()}
+        return Response(response.status, fields, response.read())
