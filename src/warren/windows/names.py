@@ -44,10 +44,12 @@ class Names:
 
     def drop(self, number: int) -> None:
         del self.ids[self._names[number]]
+        self._names[number] = ""
         self._free.append(number)
+        self._listed = None
 
     def by_number(self) -> tuple[str, ...]:
-        """All names, to be looked up by number; a dropped one stands until its number is reused."""
+        """All names, to be looked up by number; a dropped one is empty."""
         if self._listed is None:
             self._listed = tuple(self._names)
         return self._listed
