@@ -1,20 +1,13 @@
 """A request comes in, an answer goes out."""
 
 import asyncio
-import time
-import zlib
-from collections.abc import Awaitable, Iterator
-from itertools import chain
 from typing import Any
-
-from granian._granian import RSGIProtocolClosed as ProtocolClosed
 
 from warren.serve.access import Access
 from warren.serve.answers import TEXT, Answer, Request
-from warren.serve.metrics import CONTENT_TYPE, burrow_metrics, in_chunks
-from warren.serve.own_metrics import own_metrics
 from warren.serve.routes import Handler, Routes
-from warren.serve.site import Site
+from warren.serve.scrape import scrape
+from warren.serve.site import ActionFailed, Site
 from warren.serve.table import TABLE
 
 MOST_BODY_BYTES = 64 * 2**10
@@ -31,7 +24,7 @@ class App:
         self._site = site
         self._access = access
         self._is_open = access.is_open
-        self._routes = Routes({**TABLE, ("GET", "/metrics"): self._metrics})
+        self._routes = Routes({**TABLE, ("GET", "/metrics"): scrape})
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         if self._is_open and scope.method == "GET":
@@ -51,8 +44,8 @@ class App:
         found = self._routes.find(request.method, request.path)
         if found is None:
             protocol.response_bytes(*self._routes.otherwise(request))
-        elif found[0] == self._metrics:
-            await self._metrics(scope, protocol)
+        elif found[0] is scrape:
+            await scrape(self._site, scope, protocol)
         else:
             protocol.response_bytes(*await self._handled(request, protocol, *found))
 
@@ -64,39 +57,15 @@ class App:
             if isinstance(body, Answer):
                 return body
             request = request._replace(body=body)
-        answer: Answer | Awaitable[Answer] = handler(self._site, request, *names)
-        if not isinstance(answer, Answer):
-            return await answer
-        self._site.keep(request, answer)
-        return answer
-
-    async def _metrics(self, scope: Any, protocol: Any) -> None:
-        """Sent while they are made: a million lines must not keep other requests waiting."""
-        view = self._site.view
-        texts = in_chunks(chain(burrow_metrics(view), own_metrics(view, time.time())))
-        headers = [("content-type", CONTENT_TYPE)]
-        if "gzip" in (scope.headers.get("accept-encoding") or ""):
-            headers.append(("content-encoding", "gzip"))
-            await _send(protocol, headers, texts, zlib.compressobj(1, wbits=31))
-        else:
-            await _send(protocol, headers, texts, None)
-
-
-async def _send(
-    protocol: Any, headers: list[tuple[str, str]], texts: Iterator[bytes], gzip: Any
-) -> None:
-    loop = asyncio.get_running_loop()
-    stream = protocol.response_stream(200, headers)
-    try:
-        for text in texts:
-            # zlib lets go of the interpreter: the others answer meanwhile.
-            data = await loop.run_in_executor(None, gzip.compress, text) if gzip else text
-            if data:
-                await stream.send_bytes(data)
-        if gzip:
-            await stream.send_bytes(gzip.flush())
-    except ProtocolClosed:
-        return  # the client left
+        answer = handler(self._site, request, *names)
+        if isinstance(answer, Answer):
+            self._site.keep(request, answer)
+            return answer
+        try:
+            changed: Answer = await answer
+        except ActionFailed as error:
+            return self._site.problem(request, 500, str(error))
+        return changed
 
 
 async def _body(protocol: Any) -> bytes | Answer:

@@ -1,22 +1,41 @@
-"""Prometheus' text format."""
+"""Prometheus' text format, and OpenMetrics where it differs."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 Samples = Iterable[tuple[Mapping[str, object], float]]
 
 
+class Exposition(NamedTuple):
+    is_openmetrics: bool = False
+
+    @property
+    def content_type(self) -> str:
+        if self.is_openmetrics:
+            return "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        return "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+
+    @property
+    def end(self) -> str:
+        return "# EOF\n" if self.is_openmetrics else ""
+
+    def head(self, name: str, kind: str, about: str) -> str:
+        if self.is_openmetrics:  # a counter's family is named without what its samples end in
+            name = name.removesuffix("_total")
+        return f"# HELP {name} {about}\n# TYPE {name} {kind}\n"
+
+    def family(self, name: str, kind: str, about: str, samples: Samples) -> str:
+        """A whole family, for those that are small; nothing when it has no samples."""
+        lines = [f"{name}{_labels(labels)} {_value(value)}\n" for labels, value in samples]
+        return self.head(name, kind, about) + "".join(lines) if lines else ""
+
+
+def asked_for(accept: str) -> Exposition:
+    return Exposition(is_openmetrics="application/openmetrics-text" in accept)
+
+
 def label(text: str) -> str:
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-
-
-def head(name: str, kind: str, about: str) -> str:
-    return f"# HELP {name} {about}\n# TYPE {name} {kind}\n"
-
-
-def family(name: str, kind: str, about: str, samples: Samples) -> str:
-    """A whole family, for those that are small; nothing when it has no samples."""
-    lines = [f"{name}{_labels(labels)} {_value(value)}\n" for labels, value in samples]
-    return head(name, kind, about) + "".join(lines) if lines else ""
 
 
 def _labels(labels: Mapping[str, object]) -> str:

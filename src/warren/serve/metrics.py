@@ -1,29 +1,43 @@
-"""`/metrics`: Burrow's six, made from the board as they are sent."""
+"""`/metrics`: Burrow's six, and ours by topic, made from the board as they are sent."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
 from warren.board import NO_END
-from warren.serve.exposition import head, label
+from warren.serve.exposition import Exposition, label
+from warren.serve.levels import Level, Levels, Plan
 from warren.serve.view import Cluster, View
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 CHUNK = 32_768  # characters sent at once, and so the longest that others wait
 
 Lines = Iterator[str]
 
 
-def burrow_metrics(view: View) -> Lines:
+class Scraped(NamedTuple):
+    """One cluster of a scrape."""
+
+    name: str  # escaped, as all that goes into labels
+    cluster: Cluster
+    levels: Levels
+    with_ends: bool
+
+
+def burrow_metrics(view: View, plan: Plan, exposition: Exposition) -> Lines:
     """Pieces of text, each a few lines; a family's are together, families in Burrow's order."""
+    scraped = [
+        Scraped(label(name), view.clusters[name], plan.levels[name], plan.with_ends)
+        for name in sorted(view.clusters)
+    ]
     for name, about, lines in FAMILIES:
         started = False
-        for cluster_name, cluster in sorted(view.clusters.items()):
-            for text in lines(f"burrow_kafka_{name}", label(cluster_name), cluster):
-                if not started:
-                    yield head(f"burrow_kafka_{name}", "gauge", about)
-                    started = True
-                yield text
+        for text in chain.from_iterable(lines(name, each) for each in scraped):
+            if not started:
+                yield exposition.head(name, "gauge", about)
+                started = True
+            yield text
 
 
 def in_chunks(texts: Lines) -> Iterator[bytes]:
@@ -38,100 +52,137 @@ def in_chunks(texts: Lines) -> Iterator[bytes]:
         yield "".join(held).encode()
 
 
-def _lag_total(name: str, cluster_name: str, cluster: Cluster) -> Lines:
-    yield from _by_group(name, cluster_name, cluster, "group_total_lag")
+def _lag_total(name: str, scraped: Scraped) -> Lines:
+    return _by_group(name, scraped, "group_total_lag")
 
 
-def _group_status(name: str, cluster_name: str, cluster: Cluster) -> Lines:
-    yield from _by_group(name, cluster_name, cluster, "group_status")
+def _group_status(name: str, scraped: Scraped) -> Lines:
+    return _by_group(name, scraped, "group_status")
 
 
-def _by_group(name: str, cluster_name: str, cluster: Cluster, column: str) -> Lines:
-    values = cluster.arrays[column].tolist()
-    for group, value in zip(cluster.groups.names, values, strict=True):
-        yield f'{name}{{cluster="{cluster_name}",consumer_group="{label(group)}"}} {value}\n'
+def _by_group(name: str, scraped: Scraped, column: str) -> Lines:
+    groups, values = scraped.cluster.groups.names, scraped.cluster.arrays[column].tolist()
+    for group, value in zip(groups, values, strict=True):
+        yield f'{name}{{cluster="{scraped.name}",consumer_group="{label(group)}"}} {value}\n'
 
 
-def _partition_lag(name: str, cluster_name: str, cluster: Cluster) -> Lines:
-    yield from _by_partition(name, cluster_name, cluster, "current_lag", complete_only=False)
+def _partition_lag(name: str, scraped: Scraped) -> Lines:
+    return _by_partition(name, scraped, "current_lag", complete_only=False)
 
 
-def _current_offset(name: str, cluster_name: str, cluster: Cluster) -> Lines:
-    yield from _by_partition(name, cluster_name, cluster, "end_offset", complete_only=True)
+def _current_offset(name: str, scraped: Scraped) -> Lines:
+    return _by_partition(name, scraped, "end_offset", complete_only=True)
 
 
-def _partition_status(name: str, cluster_name: str, cluster: Cluster) -> Lines:
-    yield from _by_partition(name, cluster_name, cluster, "status", complete_only=True)
+def _partition_status(name: str, scraped: Scraped) -> Lines:
+    return _by_partition(name, scraped, "status", complete_only=True)
 
 
-def _by_partition(
-    name: str, cluster_name: str, cluster: Cluster, column: str, *, complete_only: bool
-) -> Lines:
+def _by_partition(name: str, scraped: Scraped, column: str, *, complete_only: bool) -> Lines:
+    cluster = scraped.cluster
     arrays, topics = cluster.arrays, [label(topic) for topic in cluster.topics.names]
-    for number, group in enumerate(cluster.groups.names):
+    for number in np.flatnonzero(scraped.levels == Level.PARTITION).tolist():
         lines = cluster.lines(number)
-        chosen = np.arange(lines.start, lines.stop)
+        columns = [arrays[each][lines] for each in ("partition", "topic", column)]
         if complete_only:
-            chosen = chosen[arrays["complete"][lines] == 1]
-        if not len(chosen):
-            continue
-        start = f'{name}{{cluster="{cluster_name}",consumer_group="{label(group)}",partition="'
-        columns = (arrays[each][chosen].tolist() for each in ("partition", "topic", column))
-        yield "".join(
+            is_complete = arrays["complete"][lines] == 1
+            columns = [each[is_complete] for each in columns]
+        group = label(cluster.groups.names[number])
+        start = f'{name}{{cluster="{scraped.name}",consumer_group="{group}",partition="'
+        text = "".join(
             [
                 f'{start}{partition}",topic="{topics[topic]}"}} {value}\n'
-                for partition, topic, value in zip(*columns, strict=True)
+                for partition, topic, value in zip(*(e.tolist() for e in columns), strict=True)
             ]
         )
+        if text:
+            yield text
 
 
-def _topic_offset(name: str, cluster_name: str, cluster: Cluster) -> Lines:
-    first, ends = cluster.arrays["end_first"].tolist(), cluster.arrays["ends"].tolist()
-    for number, topic in enumerate(cluster.topics_with_ends.names):
+def _topic_offset(name: str, scraped: Scraped) -> Lines:
+    if not scraped.with_ends:
+        return
+    arrays = scraped.cluster.arrays
+    first, ends = arrays["end_first"].tolist(), arrays["ends"].tolist()
+    for number, topic in enumerate(scraped.cluster.topics_with_ends.names):
         end = f'",topic="{label(topic)}"}}'
-        yield "".join(
+        text = "".join(
             [
-                f'{name}{{cluster="{cluster_name}",partition="{partition}{end} {value}\n'
+                f'{name}{{cluster="{scraped.name}",partition="{partition}{end} {value}\n'
                 for partition, value in enumerate(ends[first[number] : first[number + 1]])
                 if value != NO_END
             ]
         )
+        if text:
+            yield text
+
+
+def _topic_lag(name: str, scraped: Scraped) -> Lines:
+    return _by_topic(name, scraped, "current_lag", np.add)
+
+
+def _topic_status(name: str, scraped: Scraped) -> Lines:
+    return _by_topic(name, scraped, "status", np.maximum)
+
+
+def _by_topic(name: str, scraped: Scraped, column: str, together: np.ufunc) -> Lines:
+    """The partitions of each topic as one; a group's lines are sorted by topic."""
+    cluster = scraped.cluster
+    for number in np.flatnonzero(scraped.levels == Level.TOPIC).tolist():
+        lines = cluster.lines(number)
+        topic = cluster.arrays["topic"][lines]
+        first = np.flatnonzero(np.diff(topic, prepend=-1))
+        values = together.reduceat(cluster.arrays[column][lines], first)
+        group = label(cluster.groups.names[number])
+        for each, value in zip(topic[first].tolist(), values.tolist(), strict=True):
+            labels = f'topic="{label(cluster.topics.names[each])}"'
+            yield f'{name}{{cluster="{scraped.name}",consumer_group="{group}",{labels}}} {value}\n'
 
 
 STATUS_HELP = (
     "The status of {}. It is calculated from the highest status for the individual partitions. "
     "Statuses are an index list from {}"
 )
-# Names, help texts and order are Burrow's.
-FAMILIES: list[tuple[str, str, Callable[[str, str, Cluster], Lines]]] = [
+# Names, help texts and order of the first six are Burrow's.
+FAMILIES: list[tuple[str, str, Callable[[str, Scraped], Lines]]] = [
     (
-        "consumer_current_offset",
+        "burrow_kafka_consumer_current_offset",
         "Latest offset that Burrow is storing for this partition",
         _current_offset,
     ),
     (
-        "consumer_lag_total",
+        "burrow_kafka_consumer_lag_total",
         "The sum of all partition current lag values for the group",
         _lag_total,
     ),
     (
-        "consumer_partition_lag",
+        "burrow_kafka_consumer_partition_lag",
         "Number of messages the consumer group is behind by for a partition as reported by Burrow",
         _partition_lag,
     ),
     (
-        "consumer_status",
+        "burrow_kafka_consumer_status",
         STATUS_HELP.format("the consumer group", "NOTFOUND, OK, WARN, or ERR"),
         _group_status,
     ),
     (
-        "topic_partition_offset",
+        "burrow_kafka_topic_partition_offset",
         "Latest offset the topic that Burrow is storing for this partition",
         _topic_offset,
     ),
     (
-        "topic_partition_status",
+        "burrow_kafka_topic_partition_status",
         STATUS_HELP.format("topic partition", "OK, WARN, STOP, STALL, REWIND"),
         _partition_status,
+    ),
+    (
+        "warren_consumer_topic_lag",
+        "Sum of the lags of a topic's partitions, for groups that have series by topic",
+        _topic_lag,
+    ),
+    (
+        "warren_consumer_topic_status",
+        "Status of the worst partition of a topic, for groups that have series by topic",
+        _topic_status,
     ),
 ]

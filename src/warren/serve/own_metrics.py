@@ -1,14 +1,17 @@
 """`/metrics`: Warren about itself, from the health on the board."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from warren.serve.exposition import family
+from warren.serve.exposition import Exposition, Samples
 from warren.serve.view import View
 
+Family = Callable[[str, str, str, Samples], str]
 
-def own_metrics(view: View, now_s: float) -> Iterator[str]:
+
+def own_metrics(view: View, cut: int, now_s: float, exposition: Exposition) -> Iterator[str]:
     health: Any = view.facts.health
+    family = exposition.family
     yield family(
         "warren_board_age_seconds",
         "gauge",
@@ -22,18 +25,24 @@ def own_metrics(view: View, now_s: float) -> Iterator[str]:
         [({}, int(bool(health.get("ready"))))],
     )
     yield family(
+        "warren_series_cut",
+        "gauge",
+        "Series left out of this answer to stay within max-series",
+        [({}, cut)],
+    )
+    yield family(
         "warren_tick_seconds",
         "gauge",
         "How long the last judging took",
         [({}, value) for value in [health.get("tick_seconds")] if value is not None],
     )
-    yield from _clusters(view, health)
-    yield from _consumers(health.get("consumers", {}))
-    yield from _outcomes(health)
-    yield from _process(health.get("process", {}))
+    yield from _clusters(view, health, family)
+    yield from _consumers(health.get("consumers", {}), family)
+    yield from _outcomes(health, family)
+    yield from _process(view.facts.process, family)
 
 
-def _clusters(view: View, health: Any) -> Iterator[str]:
+def _clusters(view: View, health: Any, family: Family) -> Iterator[str]:
     clusters = sorted(view.clusters.items())
     yield family(
         "warren_groups",
@@ -68,13 +77,23 @@ _CONSUMER = (
 )
 
 
-def _consumers(consumers: Any) -> Iterator[str]:
+def _consumers(consumers: Any, family: Family) -> Iterator[str]:
     every = sorted(consumers.items())
     for name, kind, about, key in _CONSUMER:
         held = [({"consumer": each}, state[key]) for each, state in every if key in state]
         yield family(name, kind, about, held)
-    yield _spread(every, "warren_records_skipped_total", "counter", "Records skipped", "skipped")
-    yield _spread(every, "warren_offsets_partition_lag", "gauge", "Records not yet read", "lag")
+    yield family(
+        "warren_records_skipped_total",
+        "counter",
+        "Records that could not be read",
+        _spread(every, "skipped", "reason"),
+    )
+    yield family(
+        "warren_offsets_partition_lag",
+        "gauge",
+        "Records of a partition of the offsets topic that are not read yet",
+        _spread(every, "lag", "partition"),
+    )
     yield family(
         "warren_partitions_held_back",
         "gauge",
@@ -93,18 +112,16 @@ def _consumers(consumers: Any) -> Iterator[str]:
     )
 
 
-def _spread(every: Any, name: str, kind: str, about: str, key: str) -> str:
-    """A family with a sample for each entry of a table: skipped by reason, lag by partition."""
-    by = {"skipped": "reason", "lag": "partition"}[key]
-    samples = [
+def _spread(every: Any, key: str, by: str) -> Samples:
+    """A sample for each entry of a table of each consumer."""
+    return [
         ({"consumer": each, by: entry}, value)
         for each, state in every
         for entry, value in sorted((state.get(key) or {}).items())
     ]
-    return family(name, kind, about, samples)
 
 
-def _outcomes(health: Any) -> Iterator[str]:
+def _outcomes(health: Any, family: Family) -> Iterator[str]:
     """What became of what was sent: {"sinks": {name: {"sent": 3, "failed": 1}}}."""
     for key, by, what in (
         ("sinks", "sink", "Points for sinks"),
@@ -118,7 +135,7 @@ def _outcomes(health: Any) -> Iterator[str]:
         yield family(f"warren_{by}_outcomes_total", "counter", f"{what}, by outcome", samples)
 
 
-def _process(process: Any) -> Iterator[str]:
+def _process(process: dict[str, float], family: Family) -> Iterator[str]:
     for key, kind, about in (
         ("cpu_seconds_total", "counter", "Processor time of the pipeline's Python process"),
         ("resident_memory_bytes", "gauge", "Resident memory of that process"),

@@ -19,7 +19,9 @@ from warren.serve import channel, writer
 from warren.serve.actions import Actions
 from warren.serve.channel import Call, Offer, Result, Taken
 from warren.serve.commits_file import CommitsFile
+from warren.serve.granularity import Granularity
 from warren.serve.listeners import Listener
+from warren.serve.process_facts import process_facts
 from warren.serve.settings import startup
 from warren.serve.startup import Startup
 
@@ -153,13 +155,15 @@ def _send(stream: socket.socket, message: channel.Message, files: Sequence[int] 
 class Serving:
     """The HTTP side, running. `store` and `publish` are called by one thread."""
 
-    def __init__(self, listeners: Sequence[Listener], startup: Startup, actions: Actions) -> None:
+    def __init__(self, config: Config, listeners: Sequence[Listener], actions: Actions) -> None:
+        told = startup(config, listeners)
+        self._granularity = Granularity(config.metrics)
         self._listeners = listeners
         self._actions = actions
         self._commits: dict[str, CommitsFile] = {}
         self._count = 1
-        nothing_yet = _Offered(self._count, [writer.write(Board(moment_ms=0))])
-        self._workers = [_Worker(startup, self._do, nothing_yet) for _ in range(WORKERS)]
+        nothing_yet = _Offered(self._count, [self._write(Board(moment_ms=0))])
+        self._workers = [_Worker(told, self._do, nothing_yet) for _ in range(WORKERS)]
 
     def store(self, cluster: str, histories: Histories) -> StoredWindows:
         """Write the windows that changed, for the next board. Nobody may fold meanwhile."""
@@ -169,9 +173,12 @@ class Serving:
         """From now on requests are answered from this board."""
         self._count += 1
         commits = [cluster.windows.file for cluster in board.clusters.values()]
-        offered = _Offered(self._count, [writer.write(board), *commits])
+        offered = _Offered(self._count, [self._write(board), *commits])
         for worker in self._workers:
             worker.offer(offered)
+
+    def _write(self, board: Board) -> SharedFile:
+        return writer.write(board, self._granularity, process_facts())
 
     def wait_taken(self, seconds: float = TAKEN_SECONDS) -> bool:
         """Wait until every worker answers from the latest board; False if one takes too long."""
@@ -199,4 +206,4 @@ class Serving:
 
 def start(config: Config, listeners: Sequence[Listener], actions: Actions) -> Serving:
     """Answer requests on these sockets, at first as if nothing was known yet."""
-    return Serving(listeners, startup(config, listeners), actions)
+    return Serving(config, listeners, actions)

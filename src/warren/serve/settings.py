@@ -18,6 +18,7 @@ def startup(config: Config, listeners: Sequence[Listener]) -> Startup:
         clusters=list(config.clusters),
         main=config_answers.main(config),
         modules=config_answers.modules(config),
+        max_series=config.metrics.max_series,
     )
     return Startup([_server(config, listener) for listener in listeners], settings)
 

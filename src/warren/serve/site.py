@@ -20,6 +20,11 @@ class Settings(msgspec.Struct):
     clusters: list[str]
     main: dict[str, object]  # /v3/config
     modules: dict[str, dict[str, dict[str, object]]]  # /v3/config/KIND/NAME
+    max_series: int
+
+
+class ActionFailed(Exception):
+    """The pipeline could not do what a request asked for."""
 
 
 Caller = Callable[..., Awaitable[str | None]]

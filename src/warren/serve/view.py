@@ -9,8 +9,8 @@ import numpy as np
 from warren.board import NO_END
 from warren.serve import commits_file, packed
 from warren.serve.commits_file import Windows
+from warren.serve.facts import ClusterFacts, Facts
 from warren.serve.packed import Array
-from warren.serve.writer import ClusterFacts, Facts
 
 
 class Names:
@@ -71,7 +71,7 @@ class View:
 
     @classmethod
     def empty(cls) -> "View":
-        return cls(Facts(0, [], {}), {})
+        return cls(Facts(0, [], {}, {}), {})
 
     @classmethod
     def open(cls, files: list[int], before: "View") -> "View":

@@ -19,15 +19,11 @@ from granian.server.embed import Server
 from warren.serve import channel
 from warren.serve.app import App
 from warren.serve.channel import Call, Offer, Result, Taken
-from warren.serve.site import Site
+from warren.serve.site import ActionFailed, Site
 from warren.serve.startup import ServerSettings, Startup
 from warren.serve.view import View
 
 BACKLOG = 1024  # granian wants to know what the socket has
-
-
-class ActionFailed(Exception):
-    pass
 
 
 class Pipeline:
@@ -56,7 +52,7 @@ class Pipeline:
             self._take_in(site, loop)
         except OSError:
             os._exit(0)  # the other side has ended while we answered
-        except BaseException:
+        except BaseException:  # noqa: BLE001  # a worker without boards must not go on
             traceback.print_exc()
             os._exit(1)
         os._exit(0)

@@ -1,31 +1,20 @@
 """A board as a file for the workers; `view` is what they make of it."""
 
 import re
-from collections.abc import Mapping
 
 import msgspec
 import numpy as np
 
 from warren.board import Board, ClusterBoard, SharedFile
 from warren.serve import packed
+from warren.serve.facts import ClusterFacts, Facts
+from warren.serve.granularity import Granularity
 from warren.serve.packed import Array
 
 NOT_UTF8 = re.compile("[\ud800-\udfff]")
 
 
-class ClusterFacts(msgspec.Struct):
-    name: str
-    now_s: int  # when it was judged
-    intervals: int
-
-
-class Facts(msgspec.Struct):
-    moment_ms: int
-    clusters: list[ClusterFacts]
-    health: Mapping[str, object]
-
-
-def write(board: Board) -> SharedFile:
+def write(board: Board, granularity: Granularity, process: dict[str, float]) -> SharedFile:
     facts = Facts(
         board.moment_ms,
         [
@@ -33,10 +22,12 @@ def write(board: Board) -> SharedFile:
             for name, cluster in board.clusters.items()
         ],
         board.health,
+        process,
     )
     arrays: dict[str, Array] = {}
     for number, cluster in enumerate(board.clusters.values()):
-        arrays |= {f"{number}.{name}": array for name, array in _arrays(cluster).items()}
+        own = _arrays(cluster) | {"group_level": granularity.levels(cluster.verdicts.names)}
+        arrays |= {f"{number}.{name}": array for name, array in own.items()}
     return packed.write(facts, arrays)
 
 
