@@ -28,7 +28,7 @@ async def scrape(site: Site, scope: Any, protocol: Any) -> None:
             [exposition.end],
         )
     )
-    headers = [("content-type", exposition.content_type), ("vary", "Accept, Accept-Encoding")]
+    headers = [("content-type", exposition.content_type)]
     if "gzip" in (scope.headers.get("accept-encoding") or ""):
         headers.append(("content-encoding", "gzip"))
         await _send(protocol, headers, texts, zlib.compressobj(1, wbits=GZIP))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import uvloop
 from granian._granian import SocketHolder
 from granian.constants import Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
@@ -131,7 +132,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     stream = socket.socket(fileno=int(sys.argv[1]))
     startup = msgspec.json.decode(sys.stdin.buffer.read(), type=Startup)
-    asyncio.run(_serve(stream, startup))
+    uvloop.run(_serve(stream, startup))
 
 
 if __name__ == "__main__":
