@@ -50,11 +50,18 @@ class Following:
     skips: Skips = field(default_factory=Skips)
     heard: set[str] = field(default_factory=set)  # groups that some record read live was about
     is_backfill: bool = False  # reads what was there before the live reading began
+    is_new_topic: bool = False  # the topic was missing once: nothing in it is from before our time
     _held_back: set[int] = field(default_factory=set)
 
     def backfill(self) -> "Following":
         """The same, for reading the past beside the present."""
         return replace(self, progress=Progress(), is_backfill=True)
+
+    @property
+    def lacks_topic(self) -> bool:
+        """Whether the cluster has no offsets topic; Kafka makes it with the first commit."""
+        topics = self.cluster.topics
+        return topics is not None and self.settings.offsets_topic not in topics.counts
 
     @property
     def leaders(self) -> dict[tuple[str, int], int]:

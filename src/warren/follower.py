@@ -19,7 +19,7 @@ from warren.cluster import Following
 from warren.config import Connection
 from warren.errors import OffsetsTopicMissing, StreamEnded
 from warren.sources import clients
-from warren.sources.offsets_topic import HandOver, Positions, Source
+from warren.sources.offsets_topic import BATCH_RECORDS, HandOver, Positions, Source
 
 log = structlog.get_logger()
 
@@ -51,14 +51,21 @@ class Follower:
 
     def run(self, stop: threading.Event) -> None:
         """Follow from where the windows stand; returns when asked to, or to begin anew."""
-        if not self._wait_for_log_ends(stop):
+        if not self._wait_for_topic(stop):
             return
-        start = self._start()
-        self._following.progress.begin(start, time.time())
+        start = pipeline.starting_positions(self._following, self._admin)
+        progress = self._following.progress
+        progress.begin(start, time.time())
+        pipeline.refresh_progress(self._following, self._admin, time.time())
+        if progress.remaining > BATCH_RECORDS:
+            self._read_to_end(self._following, start, stop)
+            start = {partition: progress.position[partition] for partition in start}
         with self._query(start) as (query, hand_over):
             while not stop.is_set() and self._assigned() == start.keys():
-                self._fold_next(self._following, query, hand_over)
+                self._fold_next(self._following, hand_over)
                 self._tell_progress()
+                if not query.isActive and not hand_over.holds:
+                    raise StreamEnded(_reason(query.exception()))
 
     def backfill(self, stop: threading.Event) -> None:
         """Read what the topic held before the live reading began, once, beside it."""
@@ -66,27 +73,29 @@ class Follower:
             if stop.wait(POLL_S):
                 return
         past = self._following.backfill()
-        start = pipeline.earliest_positions(past, self._admin)
-        with self._query(start, until_now=True) as (query, hand_over):
-            while not stop.is_set() and (query.isActive or hand_over.holds):
-                self._fold_next(past, query, hand_over)
-            if failure := query.exception():
-                raise StreamEnded(_reason(failure))
+        self._read_to_end(past, pipeline.earliest_positions(past, self._admin), stop)
         self._log.info("backfill done", records=past.progress.records)
         stop.wait()
 
-    def _wait_for_log_ends(self, stop: threading.Event) -> bool:
+    def _read_to_end(self, following: Following, start: Positions, stop: threading.Event) -> None:
+        """Read what is there now, one batch upon the other; the live query has its pauses."""
+        with self._query(start, until_now=True) as (query, hand_over):
+            while not stop.is_set() and (query.isActive or hand_over.holds):
+                self._fold_next(following, hand_over)
+                self._tell_progress()
+            if failure := query.exception():
+                raise StreamEnded(_reason(failure))
+
+    def _wait_for_topic(self, stop: threading.Event) -> bool:
         """A commit counts against the log end of its partition: these come first."""
-        while not self._following.cluster.ends_s:
+        following = self._following
+        while not following.cluster.ends_s or not self._assigned():
+            if following.lacks_topic and not following.is_new_topic:
+                following.is_new_topic = True
+                raise OffsetsTopicMissing(following.settings.offsets_topic, following.cluster.name)
             if stop.wait(POLL_S):
                 return False
         return True
-
-    def _start(self) -> Positions:
-        topic = self._following.settings.offsets_topic
-        if not self._assigned():
-            raise OffsetsTopicMissing(topic, self._following.cluster.name)
-        return pipeline.starting_positions(self._following, self._admin)
 
     def _assigned(self) -> set[int]:
         """Partitions that have a leader: one without would hold up all others."""
@@ -110,14 +119,11 @@ class Follower:
             query.stop()
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def _fold_next(self, following: Following, query: StreamingQuery, hand_over: HandOver) -> None:
-        batch = hand_over.take(POLL_S)
-        if batch is not None:
+    def _fold_next(self, following: Following, hand_over: HandOver) -> None:
+        if batch := hand_over.take(POLL_S):
             pipeline.fold(following, batch, time.time())
             hand_over.done()
             self._changed()
-        elif not query.isActive and not following.is_backfill:
-            raise StreamEnded(_reason(query.exception()))
 
     def _tell_progress(self) -> None:
         progress, now = self._following.progress, time.time()

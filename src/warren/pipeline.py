@@ -27,6 +27,7 @@ from warren.group_events import ClassicGroup, Event, Malformed
 from warren.histories import Histories
 from warren.sources import log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, Positions, Source
+from warren.windows.made_anew import replace_topic
 from warren.windows.view import histories
 
 Store = Callable[[str, Histories], StoredWindows]
@@ -43,16 +44,18 @@ def follow(
 
 
 def starting_positions(following: Following, admin: AdminClient) -> Positions:
-    """Where to read on: after what was folded last; as configured if the topic lacks that."""
+    """Where to read on: after what was folded last, and at first as configured."""
     first = earliest_positions(following, admin)
     end = log_ends.fetch_ends(admin, following.leaders, isolation=following.isolation)
     last = log_ends.by_number(end.table)
-    fresh = last if following.settings.start_latest else first
-    reached = following.progress.position
+    skips_the_past = following.settings.start_latest and not following.is_new_topic
+    fresh = last if skips_the_past else first
+    reached = {**fresh, **following.progress.position}
+    # A position that the topic lacks: it was made anew, or cut off. All it has is news then.
     return {
         partition: reached[partition]
-        if first[partition] <= reached.get(partition, -1) <= last[partition]
-        else fresh[partition]
+        if first[partition] <= reached[partition] <= last[partition]
+        else first[partition]
         for partition in first.keys() & last.keys()
     }
 
@@ -84,7 +87,10 @@ def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> None:
     topics = log_ends.list_topics(admin)
     with cluster.lock:
         for topic in gone(cluster.topics, topics):
-            cluster.windows.delete_topic(topic)
+            if topic in topics.counts:
+                replace_topic(cluster.windows, topic, int(cluster.topics_s), int(now))
+            else:
+                cluster.windows.delete_topic(topic)
         cluster.topics, cluster.topics_s = topics, now
         for group, owners in cluster.membership.name_topics(topics.names).items():
             cluster.windows.set_owners(group, owners)
