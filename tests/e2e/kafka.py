@@ -1,0 +1,100 @@
+"""What happens on a broker while Warren watches it, done by real clients."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+
+from warren.demo.loader import INTERNAL_WRITER
+from warren.demo.records import OFFSETS_TOPIC
+
+CLASSIC, KIP_848 = "classic", "consumer"
+WAIT_S = 60.0
+
+Offsets = Mapping[int, int]  # by partition
+
+
+class Kafka:
+    def __init__(self, bootstrap: str) -> None:
+        self.bootstrap = bootstrap
+        self.admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        self._producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
+
+    def make_topic(self, topic: str, *ends: int) -> None:
+        """Make a topic whose partitions hold as many records as told."""
+        self._wait(self.admin.create_topics([NewTopic(topic, len(ends), 1)]))
+        self.produce(topic, *ends)
+
+    def produce(self, topic: str, *counts: int) -> None:
+        """Write so many records to each partition."""
+        for partition, count in enumerate(counts):
+            for _ in range(count):
+                self._producer.produce(topic, b"a record", partition=partition)
+        assert self._producer.flush(WAIT_S) == 0
+
+    def commit(self, group: str, topic: str, offsets: Offsets) -> None:
+        """Commit from outside, as a tool does: a group without members."""
+        with self._consumer(group, {}) as consumer:
+            commit(consumer, topic, offsets)
+
+    @contextmanager
+    def member(self, group: str, topic: str, protocol: str, client: str) -> Iterator[Consumer]:
+        """A consumer that has got all partitions of a topic; it leaves when this ends."""
+        settings = {"group.protocol": protocol, "client.id": client}
+        with self._consumer(group, settings) as consumer:
+            consumer.subscribe([topic])
+            yield consumer
+
+    @contextmanager
+    def _consumer(self, group: str, settings: Mapping[str, str]) -> Iterator[Consumer]:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": group,
+                "enable.auto.commit": False,
+                "log_level": 0,
+                **settings,
+            }
+        )
+        with contextlib.closing(consumer):
+            yield consumer
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        self._wait(self.admin.create_partitions([NewPartitions(topic, total)]))
+
+    def delete_topic(self, topic: str) -> None:
+        self._wait(self.admin.delete_topics([topic]))
+
+    def delete_group(self, group: str) -> None:
+        self._wait(self.admin.delete_consumer_groups([group]))
+
+    def write_offsets_record(self, partition: int, key: bytes | None, value: bytes | None) -> None:
+        """Write into the offsets topic what no broker would."""
+        writer = Producer({"bootstrap.servers": self.bootstrap, "client.id": INTERNAL_WRITER})
+        writer.produce(OFFSETS_TOPIC, key=key, value=value, partition=partition)
+        assert writer.flush(WAIT_S) == 0
+
+    @staticmethod
+    def _wait(asked: Mapping[object, object]) -> None:
+        for done in asked.values():
+            done.result(WAIT_S)  # type: ignore[attr-defined]  # confluent-kafka ships no types
+
+
+def commit(consumer: Consumer, topic: str, offsets: Offsets) -> None:
+    places = [TopicPartition(topic, *place) for place in offsets.items()]
+    for place in consumer.commit(offsets=places, asynchronous=False):
+        assert place.error is None, place
+
+
+def wait_assigned(*consumers: Consumer) -> None:
+    """Poll until every consumer has been given its partitions."""
+    deadline = time.monotonic() + WAIT_S
+    while waiting := [each for each in consumers if not each.assignment()]:
+        if time.monotonic() > deadline:
+            pytest.fail(f"{len(waiting)} consumers were given no partitions in {WAIT_S:.0f} s")
+        for each in waiting:
+            each.poll(0.1)
