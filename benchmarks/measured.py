@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ def cpu_seconds(pid: int) -> float:
     """Used so far by the process and all below it, ended children included."""
     total = 0
     for each in tree(pid):
-        fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
-        total += sum(int(field) for field in fields[11:15])
+        with suppress(FileNotFoundError):  # ended meanwhile, and counted by its parent
+            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+            total += sum(int(field) for field in fields[11:15])
     return total / TICKS
 
 

@@ -204,8 +204,9 @@ def _surviving(
             except SourceError as error:
                 problem = str(error)
             except Exception as error:
-                log.exception("unexpected failure", type="main", thread=name)
                 problem = repr(error)
+                if problem != state.problem:
+                    log.exception("unexpected failure", type="main", thread=name)
             if problem != state.problem:
                 log.error("failed; tried again until it works", thread=name, problem=problem)
             state.problem = problem

@@ -73,7 +73,7 @@ def fold(following: Following, batch: Batch, now: float) -> None:
     skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
     with cluster.lock:
         changes = cluster.membership.fold(events)
-        cluster.windows.fold(commits, now_s, deleted=changes.deleted)
+        cluster.windows.fold(commits, now_s, changes.deleted, past=following.is_backfill)
         for group, owners in changes.owners.items():
             cluster.windows.set_owners(group, owners)
         if following.accepts(following.own_group):

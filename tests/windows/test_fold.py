@@ -166,3 +166,23 @@ def test_names_that_are_not_utf8_are_names() -> None:
     windows.fold(commits, NOW)
 
     assert [*detail(windows, "caf\udce9")] == ["t"]
+
+
+def test_a_deletion_of_the_past_leaves_what_was_committed_after_it() -> None:
+    windows = Windows(intervals=5)
+    windows.set_log_ends(log_ends(*[END] * PARTITIONS), {"t": PARTITIONS})
+    windows.fold(batch(Record(order=50, offset=9), Record(order=50, offset=9, group="h")), NOW)
+    windows.fold(batch(*(Record(order=order) for order in (10, 20, 30))), NOW, past=True)
+
+    windows.fold(batch(Record(order=25, offset=None)), NOW, past=True)
+    assert orders(windows, "g") == [30, 50]
+
+    windows.fold(batch(), NOW, deleted={"g": 40, "h": 60}, past=True)
+    assert orders(windows, "g") == [50]
+    assert orders(windows, "h") == []
+    assert free_places_repeat_the_oldest(windows)
+
+
+def orders(windows: Windows, group: str) -> list[int]:
+    partitions = detail(windows, group).get("t", [])
+    return [commit.order for partition in partitions for commit in partition.commits]

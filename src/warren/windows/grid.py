@@ -60,6 +60,18 @@ class Grid(Rows):
         self.filled[rows] = 0
         self.last_ms[rows] = 0
 
+    def clear_before(self, rows: Ints, order: Ints) -> None:
+        """Clear what each row holds of before its `order`; late deletions leave newer commits."""
+        newer = (self.order[rows] >= order[:, None]).sum(axis=1)
+        left = np.minimum(newer, self.filled[rows])
+        self.clear_windows(rows[left == 0])
+        is_cut = (left > 0) & (left < self.filled[rows])
+        for row, count in zip(rows[is_cut].tolist(), left[is_cut].tolist(), strict=True):
+            first = self.intervals - count
+            for array in (self.offset, self.order, self.committed_ms, self.lag, self.observed_s):
+                array[row, :first] = array[row, first]
+            self.filled[row] = count
+
 
 def push(
     array: npt.NDArray[np.generic], rows: Ints, new: Ints, fresh: npt.NDArray[np.bool_]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,6 @@ Codes = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 FIRST = np.iinfo(np.int64).min
-NAMES = ("groups", "topics")
 
 
 def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
@@ -44,12 +43,13 @@ class Records:
     is_tombstone: Mask
     groups: list[str]
     topics: list[str]
+    is_past: bool = False  # older, perhaps, than what the windows hold
 
     def __len__(self) -> int:
         return len(self.order)
 
     @classmethod
-    def read(cls, commits: pa.Table) -> Self:
+    def read(cls, commits: pa.Table, *, is_past: bool = False) -> Self:
         """Take the rows with a group; others are no commits."""
         if commits["group"].null_count:
             commits = commits.filter(commits["group"].is_valid())
@@ -65,12 +65,15 @@ class Records:
             commits["offset"].is_null().to_numpy(),
             groups,
             topics,
+            is_past,
         )
 
     def where(self, mask: Mask) -> Self:
         if mask.all():
             return self
-        columns = {name: value[mask] for name, value in vars(self).items() if name not in NAMES}
+        columns: dict[str, Any] = {
+            name: value[mask] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
         return replace(self, **columns)
 
     def is_void(self, deleted: Mapping[str, int]) -> Mask:
@@ -86,13 +89,13 @@ class Records:
         return code.indices.to_numpy(zero_copy_only=False), distinct
 
 
-def after_tombstones(row: Ints, is_tombstone: Mask) -> tuple[Mask, Ints]:
-    """Which records come after the last tombstone of their row; and the rows that have one."""
+def after_tombstones(row: Ints, is_tombstone: Mask) -> tuple[Mask, Ints, Ints]:
+    """Which records come after the last tombstone of their row; the rows that have one, and it."""
     at = np.flatnonzero(is_tombstone)
     if not len(at):
-        return np.ones(len(row), np.bool_), at
+        return np.ones(len(row), np.bool_), at, at
     rows, from_end = np.unique(row[at][::-1], return_index=True)
     last = at[::-1][from_end]
     place = np.minimum(np.searchsorted(rows, row), len(rows) - 1)
     before = (rows[place] == row) & (np.arange(len(row)) <= last[place])
-    return ~before, rows
+    return ~before, rows, last

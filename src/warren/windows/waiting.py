@@ -44,7 +44,7 @@ class Waiting:
             if not is_tombstone and key not in self._row:
                 self._row[key] = self._free.pop() if self._free else self.grid.reserve(1)
         row = np.array([self._row.get(key, -1) for key in keys], np.int64)
-        kept, cleared = after_tombstones(row, records.is_tombstone & (row >= 0))
+        kept, cleared, _ = after_tombstones(row, records.is_tombstone & (row >= 0))
         self.grid.clear(cleared)
         kept &= ~records.is_tombstone
         commits = Commits(

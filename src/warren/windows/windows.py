@@ -55,19 +55,31 @@ class Windows:
         self.waiting = Waiting(intervals, self.min_distance_ms)
 
     def fold(
-        self, commits: pa.Table, now_s: int, deleted: Mapping[str, int] | None = None
+        self,
+        commits: pa.Table,
+        now_s: int,
+        deleted: Mapping[str, int] | None = None,
+        *,
+        past: bool = False,
     ) -> Folded:
         """Take in a batch: commits and tombstones, each log partition's in the order of the log.
 
         `deleted` names groups whose tombstone is in this batch, and its order: what the group had
         goes, and so do those of its commits in the batch that stand before. A group's records are
         all in one partition of the offsets topic, so the order alone tells before from after.
+
+        A batch of the `past` may be older than what the windows hold: its tombstones clear only
+        what is older still.
         """
-        for group in deleted or {}:
-            self.delete_group(group)
+        for group, order in (deleted or {}).items():
+            if not (past and self._cut(group, order)):
+                self.delete_group(group)
         # Pieces, because what a piece is gathered from should fit into the processor's cache.
         pieces = range(0, max(commits.num_rows, 1), PIECE)
-        folded = [self._fold(commits.slice(at, PIECE), now_s, deleted or {}) for at in pieces]
+        folded = [
+            self._fold(Records.read(commits.slice(at, PIECE), is_past=past), now_s, deleted or {})
+            for at in pieces
+        ]
         return Folded(
             commits=sum(piece.commits for piece in folded),
             tombstones=sum(piece.tombstones for piece in folded),
@@ -75,8 +87,17 @@ class Windows:
             dropped=sum((Counter(piece.dropped) for piece in folded), Counter()),
         )
 
-    def _fold(self, commits: pa.Table, now_s: int, deleted: Mapping[str, int]) -> Folded:
-        records = Records.read(commits)
+    def _cut(self, group: str, order: int) -> bool:
+        """Clear what a group has of before `order`; False if that is all it has."""
+        pairs = self.pairs.of(group)
+        rows = self.pairs.blocks.rows_of(pairs)
+        self.grid.clear_before(rows, np.full(len(rows), order))
+        if not self.grid.filled[rows].any():
+            return False
+        self.pairs.remove_unused(pairs.tolist())
+        return True
+
+    def _fold(self, records: Records, now_s: int, deleted: Mapping[str, int]) -> Folded:
         void = records.is_void(deleted)
         too_old = ~records.is_tombstone & (records.committed_ms < self._oldest_ms(now_s))
         impossible = records.partition < 0
@@ -119,8 +140,11 @@ class Windows:
         numbers = self._pair_numbers(records, distinct, np.flatnonzero(is_committed))
         row = self._rows(numbers[pair], records.partition)
         is_tombstone = records.is_tombstone & (row >= 0)
-        kept, cleared = after_tombstones(row, is_tombstone)
-        self.grid.clear_windows(cleared)
+        kept, cleared, last = after_tombstones(row, is_tombstone)
+        if records.is_past:
+            self.grid.clear_before(cleared, records.order[last])
+        else:
+            self.grid.clear_windows(cleared)
         kept &= known
         if not kept.all():
             row, end_row, records = row[kept], end_row[kept], records.where(kept)
