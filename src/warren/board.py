@@ -63,6 +63,7 @@ class ClusterBoard:
     verdicts: Verdicts
     windows: StoredWindows  # those the verdicts were made of
     ends: TopicEnds
+    generations: Mapping[str, int] = field(default_factory=dict)  # of groups that have one
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What goes back to a client, and JSON exactly as Burrow writes it."""
 
+from collections.abc import AsyncIterator, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,12 +17,22 @@ class Answer(NamedTuple):
     body: bytes
 
 
+class Stream(NamedTuple):
+    """An answer that is sent while it is made."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    chunks: Iterator[bytes] | AsyncIterator[bytes]
+
+
 class Request(NamedTuple):
-    """`path` is decoded. The body is read by those who want it."""
+    """`path` is decoded. Only a POST has a body."""
 
     method: str
     path: str
     query: str = ""
+    accept: str = ""
+    accept_encoding: str = ""
     body: bytes = b""
 
 

@@ -4,14 +4,16 @@ import asyncio
 from typing import Any
 
 from warren.serve.access import Access
-from warren.serve.answers import TEXT, Answer, Request
+from warren.serve.answers import TEXT, Answer, Request, Stream
 from warren.serve.routes import Handler, Routes
-from warren.serve.scrape import scrape
 from warren.serve.site import ActionFailed, Site
+from warren.serve.streams import send
 from warren.serve.table import TABLE
 
 MOST_BODY_BYTES = 64 * 2**10
 BODY_SECONDS = 10
+# Answers to these depend on the path alone.
+KEPT = ("/v2/", "/v3/", "/burrow/")
 
 TOO_LARGE = Answer(413, [("content-type", TEXT)], b"Request Entity Too Large\n")
 TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
@@ -24,7 +26,7 @@ class App:
         self._site = site
         self._access = access
         self._is_open = access.is_open
-        self._routes = Routes({**TABLE, ("GET", "/metrics"): scrape})
+        self._routes = Routes(TABLE)
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         if self._is_open and scope.method == "GET":
@@ -35,31 +37,42 @@ class App:
         await self._answer(scope, protocol)
 
     async def _answer(self, scope: Any, protocol: Any) -> None:
-        request = Request(scope.method, scope.path, scope.query_string)
-        authorization = scope.headers.get("authorization")
-        refusal = self._access.refusal(self._site, request, authorization)
+        header = scope.headers.get
+        request = Request(
+            scope.method,
+            scope.path,
+            scope.query_string,
+            header("accept") or "",
+            header("accept-encoding") or "",
+        )
+        refusal = self._access.refusal(self._site, request, header("authorization"))
         if refusal is not None:
             protocol.response_bytes(*refusal)
             return
         found = self._routes.find(request.method, request.path)
         if found is None:
             protocol.response_bytes(*self._routes.otherwise(request))
-        elif found[0] is scrape:
-            await scrape(self._site, scope, protocol)
+            return
+        answer = await self._handled(request, protocol, *found)
+        if isinstance(answer, Stream):
+            await send(answer, protocol, request.accept_encoding)
         else:
-            protocol.response_bytes(*await self._handled(request, protocol, *found))
+            protocol.response_bytes(*answer)
 
     async def _handled(
         self, request: Request, protocol: Any, handler: Handler, names: list[str]
-    ) -> Answer:
+    ) -> Answer | Stream:
         if request.method == "POST":
             body = await _body(protocol)
             if isinstance(body, Answer):
                 return body
             request = request._replace(body=body)
         answer = handler(self._site, request, *names)
+        if isinstance(answer, Stream):
+            return answer
         if isinstance(answer, Answer):
-            self._site.keep(request, answer)
+            if request.path.startswith(KEPT):
+                self._site.keep(request, answer)
             return answer
         try:
             changed: Answer = await answer

@@ -15,6 +15,8 @@ def startup(config: Config, listeners: Sequence[Listener]) -> Startup:
     settings = Settings(
         host=socket.gethostname(),
         allow_origin=config.general.access_control_allow_origin,
+        minimum_complete=config.evaluator.minimum_complete,
+        allowed_lag=config.evaluator.allowed_lag,
         clusters=list(config.clusters),
         main=config_answers.main(config),
         modules=config_answers.modules(config),

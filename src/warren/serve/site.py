@@ -17,6 +17,8 @@ class Settings(msgspec.Struct):
 
     host: str  # this machine's name
     allow_origin: str
+    minimum_complete: float
+    allowed_lag: int
     clusters: list[str]
     main: dict[str, object]  # /v3/config
     modules: dict[str, dict[str, dict[str, object]]]  # /v3/config/KIND/NAME
@@ -37,12 +39,19 @@ class Site:
     view: View = field(default_factory=View.empty)
     kept: dict[str, Answer] = field(default_factory=dict)  # answers to GETs, until the next board
     _kept_bytes: int = 0
-    has_board: asyncio.Event = field(default_factory=asyncio.Event)
+    listeners: int = 0  # to events
+    _next: asyncio.Event = field(default_factory=asyncio.Event)
 
     def show(self, view: View) -> None:
         self.view = view
-        self.has_board.set()
+        self._next.set()
+        self._next = asyncio.Event()
         self._forget()
+
+    async def after(self, seen: View) -> None:
+        """Wait until the board is another than this one."""
+        while self.view is seen:
+            await self._next.wait()
 
     def keep(self, request: Request, answer: Answer) -> None:
         self._kept_bytes += len(answer.body) + 2 * len(request.path) + 500

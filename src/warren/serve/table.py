@@ -2,8 +2,12 @@
 
 from functools import partial
 
-from warren.serve import admin, v3, v3_config
+from warren.serve import admin, v2, v3, v3_config
 from warren.serve.routes import Handler
+from warren.serve.scrape import scrape
+from warren.serve.v4 import described
+from warren.serve.v4.events import events
+from warren.serve.v4.operations import OPERATIONS, handler
 
 KINDS = ("storage", "evaluator", "cluster", "consumer", "notifier")
 
@@ -27,5 +31,19 @@ TABLE: dict[tuple[str, str], Handler] = {
     **{("GET", f"/v3/config/{kind}/{{}}"): partial(v3_config.module, kind) for kind in KINDS},
     ("GET", "/v3/admin/loglevel"): admin.get_level,
     ("POST", "/v3/admin/loglevel"): admin.set_level,
+    ("GET", "/metrics"): scrape,
+    ("GET", "/v2/kafka"): v2.clusters,
+    ("GET", "/v2/kafka/{}"): v2.cluster,
+    ("GET", "/v2/kafka/{}/topic"): v2.topics,
+    ("GET", "/v2/kafka/{}/topic/{}"): v2.topic,
+    ("GET", "/v2/kafka/{}/consumer"): v2.groups,
+    ("GET", "/v2/kafka/{}/consumer/{}/topic"): v2.group_topics,
+    ("GET", "/v2/kafka/{}/consumer/{}/topic/{}"): v2.group_topic,
+    ("GET", "/v2/kafka/{}/consumer/{}/status"): v2.status,
+    ("GET", "/v2/kafka/{}/consumer/{}/lag"): v2.lag,
     ("GET", "/v4/health"): admin.health,
+    ("GET", "/v4/events"): events,
+    ("GET", "/v4/openapi.json"): described.openapi,
+    ("GET", "/v4/docs"): described.docs,
+    **{("GET", operation.path): handler(operation) for operation in OPERATIONS},
 }

@@ -119,10 +119,11 @@ def _server(settings: ServerSettings, app: App) -> Server:
 async def _serve(stream: socket.socket, startup: Startup) -> None:
     pipeline = Pipeline(stream)
     site = Site(startup.settings, pipeline.call)
+    nothing = site.view
     loop = asyncio.get_running_loop()
     threading.Thread(target=pipeline.follow, args=(site, loop), daemon=True).start()
     # One that replaces another must not say for a moment that there is nothing.
-    await site.has_board.wait()
+    await site.after(nothing)
     servers = [_server(each, App(site, each.access)) for each in startup.servers]
     await asyncio.gather(*(server.serve() for server in servers))
 

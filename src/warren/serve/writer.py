@@ -26,7 +26,8 @@ def write(board: Board, granularity: Granularity, process: dict[str, float]) -> 
     )
     arrays: dict[str, Array] = {}
     for number, cluster in enumerate(board.clusters.values()):
-        own = _arrays(cluster) | {"group_level": granularity.levels(cluster.verdicts.names)}
+        own = _arrays(cluster)
+        own["group_level"] = granularity.levels(cluster.verdicts.names)
         arrays |= {f"{number}.{name}": array for name, array in own.items()}
     return packed.write(facts, arrays)
 
@@ -45,6 +46,7 @@ def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
         "group_total_lag": groups.total_lag,
         "group_max_lag_line": groups.max_lag_line,
         "group_last_commit_ms": groups.last_commit_ms,
+        "group_generation": _generations(cluster),
         "topic": partitions.topic,
         "partition": partitions.partition,
         "status": partitions.status,
@@ -59,6 +61,13 @@ def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
         "end_first": ends.first,
         "ends": ends.end,
     }
+
+
+def _generations(cluster: ClusterBoard) -> Array:
+    names, known = cluster.verdicts.names, cluster.generations
+    if not known:
+        return np.full(len(names), -1, np.int64)
+    return np.fromiter((known.get(name, -1) for name in names), np.int64, len(names))
 
 
 def _names(names: tuple[str, ...]) -> Array:

@@ -1,0 +1,182 @@
+"""Burrow 0.x's API, read-only: its companions still ask it.
+
+A request is told back with what was asked for, an unknown group is an error, `complete` is a
+boolean, and a partition that was never committed to is not there.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+
+from warren.serve import v3
+from warren.serve.answers import Answer, Request
+from warren.serve.site import Site
+from warren.serve.view import Cluster
+
+
+class Asked(NamedTuple):
+    cluster: str = ""
+    group: str = ""
+    topic: str = ""
+
+
+class Commit(msgspec.Struct):
+    offset: int
+    timestamp: int
+    lag: int
+
+
+class Partition(msgspec.Struct):
+    topic: str
+    partition: int
+    status: str
+    start: Commit
+    end: Commit
+
+
+class GroupStatus(msgspec.Struct):
+    cluster: str
+    group: str
+    status: str
+    complete: bool
+    partitions: list[Partition]
+    partition_count: int
+    maxlag: Partition | None
+    totallag: int
+
+
+def clusters(site: Site, request: Request) -> Answer:
+    names = sorted(site.settings.clusters)
+    return _answer(site, request, "cluster list returned", Asked(), clusters=names)
+
+
+def cluster(site: Site, request: Request, name: str) -> Answer:
+    settings = site.settings.modules["cluster"].get(name)
+    if settings is None:
+        return _problem(site, request, "cluster not found", Asked(name))
+    servers = [str(server).rpartition(":") for server in _listed(settings["servers"])]
+    consumers = [
+        each for each in site.settings.modules["consumer"].values() if each["cluster"] == name
+    ]
+    detail = {
+        "zookeepers": [],
+        "zookeeper_port": 0,
+        "zookeeper_path": "/",
+        "brokers": [host for host, _, _ in servers],
+        "broker_port": int(servers[0][2]) if servers else 0,
+        "offsets_topic": consumers[0]["offsets-topic"] if consumers else "",
+    }
+    return _answer(site, request, "cluster detail returned", Asked(name), cluster=detail)
+
+
+def topics(site: Site, request: Request, name: str) -> Answer:
+    if name not in site.settings.clusters:
+        return _problem(site, request, "cluster not found", Asked(name))
+    cluster = site.view.clusters.get(name)
+    found = cluster.topics_with_ends.names if cluster else []
+    return _answer(site, request, "broker topic list returned", Asked(name), topics=found)
+
+
+def topic(site: Site, request: Request, name: str, topic: str) -> Answer:
+    cluster = site.view.clusters.get(name)
+    ends = cluster.ends(topic) if cluster else None
+    if ends is None:
+        return _problem(site, request, "topic not found", Asked(name, topic=topic))
+    message = "broker topic offsets returned"
+    return _answer(site, request, message, Asked(name, topic=topic), offsets=_numbers(ends))
+
+
+def groups(site: Site, request: Request, name: str) -> Answer:
+    if name not in site.settings.clusters:
+        return _problem(site, request, "cluster not found", Asked(name))
+    cluster = site.view.clusters.get(name)
+    found = cluster.groups.names if cluster else []
+    return _answer(site, request, "consumer list returned", Asked(name), consumers=found)
+
+
+def group_topics(site: Site, request: Request, name: str, group: str) -> Answer:
+    offsets, asked = _offsets(site.view.clusters.get(name), group), Asked(name, group)
+    if offsets is None:
+        return _problem(site, request, "consumer group not found", asked)
+    return _answer(site, request, "consumer topic list returned", asked, topics=sorted(offsets))
+
+
+def group_topic(site: Site, request: Request, name: str, group: str, topic: str) -> Answer:
+    offsets, asked = _offsets(site.view.clusters.get(name), group), Asked(name, group, topic)
+    if offsets is None:
+        return _problem(site, request, "consumer group not found", asked)
+    if topic not in offsets:
+        return _problem(site, request, "topic not found for consumer group", asked)
+    message = "consumer group topic offsets returned"
+    return _answer(site, request, message, asked, offsets=offsets[topic])
+
+
+def status(site: Site, request: Request, name: str, group: str) -> Answer:
+    return _status(site, request, name, group, only_bad=True)
+
+
+def lag(site: Site, request: Request, name: str, group: str) -> Answer:
+    return _status(site, request, name, group, only_bad=False)
+
+
+def _status(site: Site, request: Request, name: str, group: str, *, only_bad: bool) -> Answer:
+    known = v3.group_status(site.view.clusters.get(name), name, group, only_bad=only_bad)
+    if known.status == "NOTFOUND":
+        return _problem(site, request, "consumer group not found", Asked(name, group))
+    found = GroupStatus(
+        name,
+        group,
+        known.status,
+        bytes(known.complete) == b"1",
+        [made for each in known.partitions if (made := _partition(each))],
+        known.partition_count,
+        _partition(known.maxlag) if known.maxlag else None,
+        known.totallag,
+    )
+    message = "consumer group status returned"
+    return _answer(site, request, message, Asked(name, group), status=found)
+
+
+def _partition(partition: v3.Partition) -> Partition | None:
+    if partition.start is None or partition.end is None:
+        return None
+    start, end = (
+        Commit(commit.offset, commit.timestamp, commit.lag or 0)
+        for commit in (partition.start, partition.end)
+    )
+    return Partition(partition.topic, partition.partition, partition.status, start, end)
+
+
+def _offsets(cluster: Cluster | None, group: str) -> dict[str, list[int]] | None:
+    """The newest commit of each partition, by topic; -1 where there is none."""
+    number = cluster.groups.numbers.get(group) if cluster else None
+    if cluster is None or number is None:
+        return None
+    lines = cluster.lines(number)
+    columns = (cluster.arrays[name][lines].tolist() for name in ("topic", "filled", "end_offset"))
+    found: dict[str, list[int]] = {}
+    for topic, filled, offset in zip(*columns, strict=True):
+        found.setdefault(cluster.topics.names[topic], []).append(offset if filled else -1)
+    return found
+
+
+def _numbers(ends: list[int | None]) -> list[int]:
+    return [-1 if end is None else end for end in ends]
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _answer(site: Site, request: Request, message: str, asked: Asked, **data: object) -> Answer:
+    place = _place(site, request, asked)
+    return site.raw(200, {"error": False, "message": message, **data, "request": place})
+
+
+def _problem(site: Site, request: Request, message: str, asked: Asked) -> Answer:
+    place = _place(site, request, asked)
+    return site.raw(404, {"error": True, "message": message, "request": place})
+
+
+def _place(site: Site, request: Request, asked: Asked) -> dict[str, str]:
+    return {"url": request.path, "host": site.settings.host, **asked._asdict()}

@@ -1,0 +1,145 @@
+"""Why a group is what it is: the rule that decided, what it saw, and a sentence."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from warren.evaluate.rules import Rule
+from warren.serve.site import Site
+from warren.serve.v4 import shapes
+from warren.serve.v4.groups import find
+from warren.serve.v4.lines import MS, commits, group_line, moment, partition_lines
+from warren.serve.v4.queries import Why
+
+Numbers = dict[str, float | None]
+
+
+def explain(site: Site, query: Why) -> shapes.Explanation | str:
+    found = find(site.view, query.cluster, query.group)
+    if isinstance(found, str):
+        return found
+    cluster, number = found
+    lines = cluster.lines(number)
+    windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
+    reasons = []
+    for at, line in enumerate(partition_lines(cluster, lines)):
+        if query.all or line.status != "OK":
+            window = commits(windows[at], filled[at], cluster.facts.intervals)
+            reasons.append(_reason(site, line, window, cluster.facts.now_s))
+    status = group_line(query.cluster, cluster, number).status
+    why = _about_group(status, reasons, lines.stop - lines.start)
+    where = (moment(site.view), query.cluster, query.group)
+    return shapes.Explanation(*where, status, why, reasons)
+
+
+def _about_group(status: str, reasons: list[shapes.Reason], partitions: int) -> str:
+    bad = Counter(reason.status for reason in reasons if reason.status != "OK")
+    if not bad:
+        return f"None of its {partitions} partitions is in a bad state."
+    counted = ", ".join(f"{count} {name}" for name, count in sorted(bad.items()))
+    return f"It is {status} because of its worst partition; of {partitions}: {counted}."
+
+
+def _reason(
+    site: Site, line: shapes.PartitionLine, window: list[shapes.Commit], now_s: int
+) -> shapes.Reason:
+    numbers = _numbers(site, line, window, now_s)
+    why = WHY[Rule[line.rule.upper()]](numbers)
+    return shapes.Reason(line.topic, line.partition, line.status, line.rule, numbers, why)
+
+
+def _numbers(
+    site: Site, line: shapes.PartitionLine, window: list[shapes.Commit], now_s: int
+) -> Numbers:
+    lags = [commit.lag for commit in window if commit.lag is not None]
+    offsets = [commit.offset for commit in window]
+    first_ms, last_ms = (window[0].committed_ms, window[-1].committed_ms) if window else (0, 0)
+    return {
+        "commits": len(window),
+        "complete": line.complete,
+        "minimum_complete": site.settings.minimum_complete,
+        "allowed_lag": site.settings.allowed_lag,
+        "current_lag": line.current_lag,
+        "first_offset": offsets[0] if offsets else None,
+        "last_offset": offsets[-1] if offsets else None,
+        "highest_offset": max(offsets) if offsets else None,
+        "first_lag": lags[0] if lags else None,
+        "last_lag": lags[-1] if lags else None,
+        "lowest_lag": min(lags) if lags else None,
+        "window_s": (last_ms - first_ms) / MS if window else None,
+        "silent_s": now_s - last_ms / MS if window else None,
+    }
+
+
+def _not_judged(n: Numbers) -> str:
+    if not n["commits"]:
+        return "Nothing was ever committed here, so there is nothing to judge."
+    return (
+        f"Its window is filled to {n['complete']:g}, less than the {n['minimum_complete']:g} that "
+        "minimum-complete asks for, so it is not judged yet."
+    )
+
+
+def _caught_up(n: Numbers) -> str:
+    return (
+        f"It is {n['current_lag']:.0f} messages behind the log end, "
+        f"no more than the {n['allowed_lag']:.0f} allowed."
+    )
+
+
+def _stopped(n: Numbers) -> str:
+    return (
+        f"Nothing was committed for {n['silent_s']:.0f} s, longer than the {n['window_s']:.0f} s "
+        f"that its last {n['commits']:.0f} commits span, and {n['current_lag']:.0f} messages wait."
+    )
+
+
+def _rewound(n: Numbers) -> str:
+    return (
+        f"It went back from offset {n['highest_offset']:.0f}, is at {n['last_offset']:.0f} and has "
+        f"not come back to where it was; {n['current_lag']:.0f} messages wait."
+    )
+
+
+def _was_caught_up(n: Numbers) -> str:
+    return (
+        f"{n['current_lag']:.0f} messages wait, but within its last {n['commits']:.0f} commits the "
+        f"lag was down to {n['lowest_lag']:.0f}, no more than the {n['allowed_lag']:.0f} allowed."
+    )
+
+
+def _stalled(n: Numbers) -> str:
+    return (
+        f"It commits, but always offset {n['last_offset']:.0f}: in {n['commits']:.0f} commits over "
+        f"{n['window_s']:.0f} s it has not moved, and {n['current_lag']:.0f} messages wait."
+    )
+
+
+def _falling_behind(n: Numbers) -> str:
+    if n["first_lag"] is None:
+        return (
+            f"It moves, {n['current_lag']:.0f} messages wait, and no lag in its window is known "
+            "that would show it catching up."
+        )
+    return (
+        f"It moves, but its lag never shrank over its last {n['commits']:.0f} commits: "
+        f"from {n['first_lag']:.0f} to {n['last_lag']:.0f} in {n['window_s']:.0f} s."
+    )
+
+
+def _catching_up(n: Numbers) -> str:
+    return (
+        f"{n['current_lag']:.0f} messages wait, but it moves and its lag has shrunk at least once "
+        f"in its last {n['commits']:.0f} commits."
+    )
+
+
+WHY: dict[Rule, Callable[[Numbers], str]] = {
+    Rule.NOT_JUDGED: _not_judged,
+    Rule.CAUGHT_UP: _caught_up,
+    Rule.STOPPED: _stopped,
+    Rule.REWOUND: _rewound,
+    Rule.WAS_CAUGHT_UP: _was_caught_up,
+    Rule.STALLED: _stalled,
+    Rule.FALLING_BEHIND: _falling_behind,
+    Rule.CATCHING_UP: _catching_up,
+}

@@ -1,0 +1,69 @@
+"""What may be asked."""
+
+from typing import Annotated, Literal
+from urllib.parse import parse_qsl
+
+import msgspec
+from msgspec import Meta
+
+from warren.serve.v4.shapes import GroupState
+
+Cluster = Annotated[str, Meta(description="Name of a cluster section.")]
+GroupName = Annotated[str, Meta(description="Name of a consumer group, any characters.")]
+TopicName = Annotated[str, Meta(description="Name of a topic.")]
+Order = Literal["name", "lag", "-lag", "status", "-status", "last_commit", "-last_commit"]
+HIGHEST = 2**53  # beyond it, JSON's numbers are not exact everywhere
+
+
+class Query(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """The parameters of an operation."""
+
+
+class AllGroups(Query, kw_only=True):
+    cluster: Annotated[str, Meta(description="Only of this cluster.")] = ""
+    status: Annotated[GroupState | None, Meta(description="Only with this status.")] = None
+    match: Annotated[str, Meta(description="Only with this in the name, in any case.")] = ""
+    min_lag: Annotated[int, Meta(ge=0, le=HIGHEST, description="Only with this lag or more.")] = 0
+    sort: Annotated[Order, Meta(description="`-` is descending; equal ones by name.")] = "name"
+    offset: Annotated[int, Meta(ge=0, le=HIGHEST, description="Groups to skip.")] = 0
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="Groups to answer.")] = 100
+    format: Annotated[
+        Literal["json", "ndjson"],
+        Meta(description="`ndjson`: a line for each group that matches, no pages."),
+    ] = "json"
+
+
+class OneGroup(Query, kw_only=True):
+    cluster: Cluster
+    group: GroupName
+
+
+class OnePartition(Query, kw_only=True):
+    cluster: Cluster
+    group: GroupName
+    topic: TopicName
+    partition: Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class OneCluster(Query, kw_only=True):
+    cluster: Cluster
+
+
+class OneTopic(Query, kw_only=True):
+    cluster: Cluster
+    topic: TopicName
+
+
+class Why(Query, kw_only=True):
+    cluster: Cluster
+    group: GroupName
+    all: Annotated[bool, Meta(description="Explain good partitions too.")] = False
+
+
+def parsed(query: str, kind: type[Query]) -> Query | str:
+    """The parameters, or what is wrong with them."""
+    try:
+        pairs = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=50))
+        return msgspec.convert(pairs, kind, strict=False)
+    except ValueError as error:  # msgspec's errors are such
+        return str(error)

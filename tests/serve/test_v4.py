@@ -1,0 +1,249 @@
+"""What Burrow's API does not tell."""
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from serve.boards import NOW_S, add, cluster_board, windows_of
+from serve.running import CONFIG, Running, ask, running
+
+from warren.board import Board
+from warren.evaluate.rules import Rule
+from warren.serve.v4.explain import WHY
+
+ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
+POSITIONS = {"local": {"positions": {"0": 17}, "state": "caught up"}}
+
+
+def commits(group: str, offsets: list[int], every_s: int, ago_s: int) -> list[Any]:
+    last = NOW_S - ago_s
+    times = [last - every_s * (len(offsets) - 1 - n) for n in range(len(offsets))]
+    pairs = zip(offsets, times, strict=True)
+    return [(group, "orders", 0, offset, at * 1000) for offset, at in pairs]
+
+
+COMMITS = [
+    *commits("caught up", [*range(910, 1001, 10)], 10, 5),
+    *commits("stopped", [*range(10, 101, 10)], 1, 600),
+    *commits("stalled", [500] * 10, 10, 5),
+    *commits("rewound", [*range(100, 900, 100), 300, 310], 10, 5),
+    *commits("moving", [*range(10, 101, 10)], 10, 5),
+    ("sl/ash", "a/b", 0, 50, NOW_S * 1000),
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("v4"), CONFIG) as started:
+        judged = cluster_board(windows_of(ENDS, COMMITS), ENDS)
+        started.publish(Board(NOW_S * 1000, {"local": judged}, {"consumers": POSITIONS}))
+        yield started
+
+
+def get(server: Running, path: str, **query: object) -> Any:
+    answer = ask(server.port, f"{path}?{urlencode(query)}")
+    assert answer.status == 200, answer
+    return answer.json
+
+
+def test_all_groups_in_one_call(server: Running) -> None:
+    answer = get(server, "/v4/groups")
+
+    names = [line["group"] for line in answer["groups"]]
+    assert names == ["caught up", "moving", "rewound", "sl/ash", "stalled", "stopped"]
+    assert answer["total"] == 6
+    assert answer["groups"][5] == {
+        "cluster": "local",
+        "group": "stopped",
+        "status": "ERR",
+        "complete": 0.5,
+        "partition_count": 2,
+        "total_lag": 900,
+        "max_lag": {"topic": "orders", "partition": 0, "lag": 900},
+        "last_commit_ms": (NOW_S - 600) * 1000,
+    }
+
+
+def test_every_answer_says_what_it_is_valid_for(server: Running) -> None:
+    group = {"cluster": "local", "group": "stopped"}
+    asked: dict[str, dict[str, object]] = {
+        "/v4/groups": {},
+        "/v4/group": {**group},
+        "/v4/partition": {**group, "topic": "orders", "partition": 0},
+        "/v4/topics": {"cluster": "local"},
+        "/v4/topic": {"cluster": "local", "topic": "orders"},
+        "/v4/explain": {**group},
+    }
+
+    boards = {path: get(server, path, **query)["board"] for path, query in asked.items()}
+
+    moment = {"moment_ms": NOW_S * 1000, "positions": {"local": {"0": 17}}}
+    assert boards == dict.fromkeys(asked, moment)
+
+
+def test_groups_are_filtered_sorted_and_paged(server: Running) -> None:
+    cases: list[tuple[dict[str, object], list[str], int]] = [
+        ({"status": "ERR"}, ["rewound", "stalled", "stopped"], 3),
+        ({"match": "ST"}, ["stalled", "stopped"], 2),
+        ({"min_lag": 600}, ["moving", "rewound", "stopped"], 3),
+        ({"sort": "-lag", "limit": 3}, ["moving", "stopped", "rewound"], 6),
+        ({"sort": "lag", "limit": 2, "offset": 1}, ["sl/ash", "stalled"], 6),
+        ({"sort": "last_commit", "limit": 1}, ["stopped"], 6),
+        ({"cluster": "nope"}, [], 0),
+        ({"offset": 6}, [], 6),
+    ]
+    wrong = []
+    for query, expected, total in cases:
+        answer = get(server, "/v4/groups", **query)
+        got = [line["group"] for line in answer["groups"]]
+        if (got, answer["total"]) != (expected, total):
+            wrong.append((query, got, answer["total"]))
+
+    assert wrong == []
+
+
+def test_groups_as_lines(server: Running) -> None:
+    answer = ask(server.port, "/v4/groups?format=ndjson&status=ERR")
+
+    lines = [json.loads(line) for line in answer.body.splitlines()]
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert [line["group"] for line in lines] == ["rewound", "stalled", "stopped"]
+
+
+def test_a_group_in_full(server: Running) -> None:
+    answer = get(server, "/v4/group", cluster="local", group="moving")
+
+    first = answer["partitions"][0]
+    assert answer["summary"]["group"] == "moving"
+    assert answer["generation"] is None
+    assert len(answer["partitions"]) == 2
+    assert (first["commit_rate"], first["lag_trend"], first["last_commit_age_s"]) == (1, -1, 5)
+    assert answer["partitions"][1]["start"] is None
+
+
+def test_a_partition_with_its_window(server: Running) -> None:
+    where = {"cluster": "local", "group": "stopped", "topic": "orders", "partition": 0}
+    answer = get(server, "/v4/partition", **where)
+
+    assert [commit["offset"] for commit in answer["window"]] == [*range(10, 101, 10)]
+    assert answer["summary"]["status"] == "STOP"
+
+
+def test_any_name_can_be_asked_for(server: Running) -> None:
+    group = get(server, "/v4/group", cluster="local", group="sl/ash")
+    topic = get(server, "/v4/topic", cluster="local", topic="a/b")
+
+    assert group["partitions"][0]["topic"] == "a/b"
+    assert topic["groups"] == [{"group": "sl/ash", "status": "OK", "total_lag": 0}]
+
+
+def test_a_topic_with_its_groups(server: Running) -> None:
+    answer = get(server, "/v4/topic", cluster="local", topic="orders")
+
+    lags = {each["group"]: each["total_lag"] for each in answer["groups"]}
+    assert answer["log_ends"] == [1000, 2000]
+    assert lags == {"caught up": 0, "moving": 900, "rewound": 690, "stalled": 500, "stopped": 900}
+
+
+def test_why_a_group_is_what_it_is(server: Running) -> None:
+    expected = {
+        "stopped": "Nothing was committed for 600 s, longer than the 9 s that its last 10 commits "
+        "span, and 900 messages wait.",
+        "stalled": "It commits, but always offset 500: in 10 commits over 90 s it has not moved, "
+        "and 500 messages wait.",
+        "rewound": "It went back from offset 800, is at 310 and has not come back to where it "
+        "was; 690 messages wait.",
+    }
+
+    answers = {
+        group: get(server, "/v4/explain", cluster="local", group=group) for group in expected
+    }
+
+    assert {group: each["reasons"][0]["why"] for group, each in answers.items()} == expected
+    assert answers["stopped"]["why"] == ("It is ERR because of its worst partition; of 2: 1 STOP.")
+    assert answers["stopped"]["reasons"][0]["numbers"]["silent_s"] == 600
+
+
+def test_good_partitions_are_explained_on_request(server: Running) -> None:
+    query = {"cluster": "local", "group": "moving"}
+    brief = get(server, "/v4/explain", **query)
+    full = get(server, "/v4/explain", **query, all="true")
+
+    assert brief["reasons"] == []
+    assert brief["why"] == "None of its 2 partitions is in a bad state."
+    assert [reason["rule"] for reason in full["reasons"]] == ["catching_up", "not_judged"]
+
+
+def test_every_rule_can_be_explained() -> None:
+    assert set(WHY) == set(Rule)
+
+
+def test_wrong_parameters_are_named(server: Running) -> None:
+    cases = {
+        "/v4/groups?limit=0": (400, "limit"),
+        "/v4/groups?limit=x": (400, "limit"),
+        "/v4/groups?sort=colour": (400, "sort"),
+        "/v4/groups?nonsense=1": (400, "nonsense"),
+        "/v4/group?cluster=local": (400, "group"),
+        "/v4/group?cluster=local&group=nope": (404, "group"),
+        "/v4/group?cluster=nope&group=moving": (404, "cluster"),
+        "/v4/partition?cluster=local&group=moving&topic=orders&partition=9": (404, "partition"),
+        "/v4/topic?cluster=local&topic=nope": (404, "topic"),
+    }
+    wrong = {}
+    for path, (status, word) in cases.items():
+        answer = ask(server.port, path)
+        if answer.status != status or word not in answer.json["message"]:
+            wrong[path] = answer
+
+    assert wrong == {}
+
+
+def test_the_documentation_needs_nothing_else(server: Running) -> None:
+    page = ask(server.port, "/v4/docs")
+    document = ask(server.port, "/v4/openapi.json").json
+
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert b"src=" not in page.body
+    assert b"http" not in page.body.replace(b"http-equiv", b"")
+    assert {"/v4/groups", "/v4/events", "/v4/health"} <= document["paths"].keys()
+    assert all(path.encode() in page.body for path in document["paths"])
+
+
+def test_status_changes_are_told_as_they_happen(tmp_path: Path) -> None:
+    windows = windows_of(ENDS, COMMITS[:10])
+    with running(tmp_path) as started:
+        started.publish(Board(1, {"local": cluster_board(windows, ENDS)}))
+        connection = HTTPConnection("127.0.0.1", started.port, timeout=20)
+        connection.request("GET", "/v4/events")
+        stream = connection.getresponse()
+        first = event(stream)
+        add(windows, COMMITS[10:20], first_order=100)
+
+        started.publish(Board(2, {"local": cluster_board(windows, ENDS)}))
+        appeared = event(stream)
+        started.publish(Board(3, {"local": cluster_board(windows, ENDS, now_s=NOW_S - 599)}))
+        changed = event(stream)
+        windows.delete_group("stopped")
+        started.publish(Board(4, {"local": cluster_board(windows, ENDS, now_s=NOW_S - 599)}))
+        gone = event(stream)
+        connection.close()
+
+    stopped = {"cluster": "local", "group": "stopped"}
+    assert stream.headers["content-type"] == "text/event-stream"
+    assert first == ("board", {"moment_ms": 1})
+    assert appeared == ("status", {**stopped, "before": None, "after": "ERR", "moment_ms": 2})
+    assert changed == ("status", {**stopped, "before": "ERR", "after": "OK", "moment_ms": 3})
+    assert gone == ("status", {**stopped, "before": "OK", "after": None, "moment_ms": 4})
+
+
+def event(stream: Any) -> tuple[str, Any]:
+    lines = dict[str, str]()
+    while line := stream.readline().decode().rstrip("\n"):
+        name, _, value = line.partition(": ")
+        lines[name] = value
+    return lines["event"], json.loads(lines["data"])
