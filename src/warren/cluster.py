@@ -24,6 +24,7 @@ REMEMBERED = 1_000_000  # names; a flood of invented groups must not fill the me
 class Cluster:
     name: str
     windows: Windows
+    stores: GroupFilter = field(default_factory=GroupFilter)  # which groups
     membership: Membership = field(default_factory=Membership)
     topics: Topics | None = None  # None: no broker has answered yet
     topics_s: float = 0.0  # when they were listed
@@ -88,6 +89,11 @@ class Following:
         """Burrow reports its own reading as a group of this name."""
         return f"burrow-{self.settings.name}"
 
+    @property
+    def reports_itself(self) -> bool:
+        """Whether the storage takes that group; the consumer's own lists are about others."""
+        return self.cluster.stores.accepts(self.own_group)
+
     def tell_held_back(self, now: float) -> None:
         """Log each partition that a hanging transaction begins, or ceases, to hold back."""
         held = set(self.progress.held_back(now))
@@ -126,4 +132,4 @@ def new_cluster(name: str, storage: Storage) -> Cluster:
         min_distance_s=storage.min_distance,
         expire_group_s=storage.expire_group,
     )
-    return Cluster(name, windows)
+    return Cluster(name, windows, storage.groups)

@@ -76,7 +76,7 @@ def fold(following: Following, batch: Batch, now: float) -> None:
         cluster.windows.fold(commits, now_s, changes.deleted, past=following.is_backfill)
         for group, owners in changes.owners.items():
             cluster.windows.set_owners(group, owners)
-        if following.accepts(following.own_group):
+        if following.reports_itself:
             cluster.windows.fold(own_commits(following, batch.table, now_s), now_s)
         following.progress.advance(batch.until, len(batch.table), now)
     following.skips.add(following.settings.name, skipped, now)
