@@ -2,20 +2,18 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
-
-from warren.demo.loader import INTERNAL_WRITER
-from warren.demo.records import OFFSETS_TOPIC
 
 CLASSIC, KIP_848 = "classic", "consumer"
 WAIT_S = 60.0
 
 Offsets = Mapping[int, int]  # by partition
+Record = tuple[bytes | None, bytes | None]
 
 
 class Kafka:
@@ -72,11 +70,31 @@ class Kafka:
     def delete_group(self, group: str) -> None:
         self._wait(self.admin.delete_consumer_groups([group]))
 
-    def write_offsets_record(self, partition: int, key: bytes | None, value: bytes | None) -> None:
-        """Write into the offsets topic what no broker would."""
-        writer = Producer({"bootstrap.servers": self.bootstrap, "client.id": INTERNAL_WRITER})
-        writer.produce(OFFSETS_TOPIC, key=key, value=value, partition=partition)
-        assert writer.flush(WAIT_S) == 0
+    def write(self, topic: str, records: Iterable[Record], partition: int = 0) -> None:
+        """Write records with keys, in this order."""
+        for key, value in records:
+            self._producer.produce(topic, key=key, value=value, partition=partition)
+        assert self._producer.flush(WAIT_S) == 0
+
+    @contextmanager
+    def transaction(
+        self, name: str, group: str, topic: str, offsets: Offsets
+    ) -> Iterator[Producer]:
+        """A transaction that holds commits of a group; left open, it is aborted in the end."""
+        producer = Producer(
+            {"bootstrap.servers": self.bootstrap, "transactional.id": name, "log_level": 0}
+        )
+        producer.init_transactions(WAIT_S)
+        producer.begin_transaction()
+        with self._consumer(group, {}) as consumer:
+            places = [TopicPartition(topic, *place) for place in offsets.items()]
+            metadata = consumer.consumer_group_metadata()
+            producer.send_offsets_to_transaction(places, metadata, WAIT_S)
+        try:
+            yield producer
+        finally:
+            with contextlib.suppress(KafkaException):  # the caller has ended it
+                producer.abort_transaction(WAIT_S)
 
     @staticmethod
     def _wait(asked: Mapping[object, object]) -> None:

@@ -15,7 +15,7 @@ import pytest
 from config_files import load_text
 from pyspark.sql import SparkSession
 
-from warren.app import monitoring
+from warren.app import Monitor, monitoring
 from warren.process import logs
 
 EVENTUALLY_S = 60.0
@@ -85,7 +85,8 @@ class Site:
 class Watching(Site):
     """A monitor of this process."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, monitor: Monitor, log: Path) -> None:
+        self.monitor = monitor
         self._log = log
         (listening,) = self.logged("listening for HTTP")
         super().__init__(listening["url"])
@@ -107,7 +108,7 @@ def watching(spark: SparkSession, directory: Path, config: str) -> Iterator[Watc
         thread = threading.Thread(target=monitor.run, args=(spark, stop), name="monitor")
         thread.start()
         try:
-            yield Watching(log)
+            yield Watching(monitor, log)
         finally:
             stop.set()
             thread.join(STOP_S)
