@@ -59,11 +59,19 @@ class Replay:
         self._growth = [_committed_ms(record) for record in RECORDING["records"] if _late(record)]
 
     def run(self) -> None:
+        """Everything as and when Burrow read it."""
         for self.now_s in range(STARTED_S, ENDED_S + 1):
-            self._see_log_ends()
-            batch = self._decoded.filter(pc.equal(self._decoded["second"], self.now_s))
-            until = {part: self._positions()[part] for part in range(4)}
-            pipeline.fold(self.following, Batch(batch, until), float(self.now_s))
+            self._fold(self._decoded.filter(pc.equal(self._decoded["second"], self.now_s)))
+
+    def run_at(self, now_s: int) -> None:
+        """Everything at once, later."""
+        self.now_s = now_s
+        self._fold(self._decoded)
+
+    def _fold(self, table: pa.Table) -> None:
+        self._see_log_ends()
+        batch = Batch(table, self._positions())
+        pipeline.fold(self.following, batch, float(self.now_s))
 
     def publish(self) -> None:
         board = pipeline.judge_cluster(self.cluster, Settings(), self.now_s, self.serving.store)

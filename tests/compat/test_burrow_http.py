@@ -2,35 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import msgspec
-import pytest
 from compat.asking import Got, ask, important
-from compat.replay import RECORDING, Replay, settings
-from pyspark.sql import SparkSession
+from compat.replay import RECORDING, Replay
 
 from warren.serve.answers import encode
-from warren.serve.listeners import bind
-from warren.serve.serving import start
 
 LISTS = ("clusters", "topics", "consumers", "modules")
 
 
-@pytest.fixture(scope="module")
-def replay(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
-    config = settings(tmp_path_factory.mktemp("recorded"))
-    server = msgspec.structs.replace(config.httpservers["default"], address="127.0.0.1:0")
-    listeners = bind({"default": server})
-    replay = Replay(spark, config)
-    replay.run()
-    replay.serving = start(config, listeners, replay)
-    replay.port = listeners[0].port
-    yield replay
-    replay.serving.stop()
-
-
 def test_every_recorded_answer_is_given(replay: Replay) -> None:
+    replay.run()
     wrong = {}
     for number, recorded in enumerate(RECORDING["answers"]):
         now_s = recorded["at_ms"] // 1000
