@@ -52,7 +52,8 @@ LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 # Stopping a query inside foreachBatch unwinds a deep stack and overflows the default one.
-JAVA_OPTIONS = "-Xss8m"
+# Hadoop runs `chmod` for each file of a checkpoint, two in a batch; this is the cheap way to run it.
+JAVA_OPTIONS = "-Xss8m -Djdk.lang.Process.launchMechanism=VFORK"
 WITH_DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
