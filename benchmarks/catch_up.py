@@ -75,8 +75,8 @@ def main(
     repeat: int,
 ) -> None:
     about = where()
-    with Broker(offsets_partitions=50, heap="1g") as broker, _directory() as directory:
-        _fill(broker.bootstrap, groups, partitions, rounds)
+    with Broker(offsets_partitions=50, heap="1g") as broker, scratch() as directory:
+        fill(broker.bootstrap, groups, partitions, rounds)
         expect = (groups, partitions, rounds)
         runs = [_warren_cold(broker.bootstrap, directory, expect)]
         runs += _warren_warm(broker.bootstrap, directory, expect, repeat)
@@ -88,19 +88,19 @@ def main(
 
 
 @contextmanager
-def _directory() -> Iterator[Path]:
+def scratch() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="warren-benchmark-") as directory:
         yield Path(directory)
 
 
-def _fill(bootstrap: str, groups: int, partitions: int, rounds: int) -> None:
+def fill(bootstrap: str, groups: int, partitions: int, rounds: int) -> None:
     sizes = {"--groups": groups, "--partitions": partitions, "--rounds": rounds}
     arguments = [text for option in sizes.items() for text in map(str, option)]
     command = [sys.executable, "-m", "warren.demo.loader", "--bootstrap", bootstrap]
     subprocess.run([*command, *arguments], check=True)
 
 
-def _configure(directory: Path, name: str, bootstrap: str) -> tuple[Path, str]:
+def configure(directory: Path, name: str, bootstrap: str) -> tuple[Path, str]:
     """Burrow's configuration file, which is ours, and the address it will answer on."""
     port = Ports.free().plain
     place = directory / name
@@ -111,9 +111,9 @@ def _configure(directory: Path, name: str, bootstrap: str) -> tuple[Path, str]:
 
 
 def _warren_cold(bootstrap: str, directory: Path, expect: tuple[int, int, int]) -> Run:
-    place, url = _configure(directory, "warren", bootstrap)
+    place, url = configure(directory, "warren", bootstrap)
     command = [sys.executable, "-m", "warren", "serve", "--config-dir", str(place)]
-    with _running(command) as pid:
+    with running(command) as pid:
         seconds = wait_until(lambda: get(f"{url}/burrow/admin/ready")[0] == 200, 0.1, AT_MOST_S)
         _check_answers(url, expect)
         return Run("Warren, cold", seconds, cpu_seconds(pid), peak_mb(pid))
@@ -135,7 +135,7 @@ def _check_answers(url: str, expect: tuple[int, int, int]) -> None:
 def _warren_warm(
     bootstrap: str, directory: Path, expect: tuple[int, int, int], repeat: int
 ) -> list[Run]:
-    place, url = _configure(directory, "warm", bootstrap)
+    place, url = configure(directory, "warm", bootstrap)
     config = load(place, {}).config
     runs = []
     with spark_session(config) as spark:
@@ -162,7 +162,7 @@ def _is_ready(monitor: Monitor) -> bool:
 
 
 def _burrow(binary: Path, bootstrap: str, directory: Path) -> Run:
-    place, url = _configure(directory, "burrow", bootstrap)
+    place, url = configure(directory, "burrow", bootstrap)
     # Asking more often than this makes Burrow lose commits; its own group tells how far it is.
     own = f"{url}/v3/kafka/local/consumer/burrow-local/lag"
 
@@ -170,7 +170,7 @@ def _burrow(binary: Path, bootstrap: str, directory: Path) -> Run:
         code, answer = get(own)
         return code == 200 and bool(answer["status"]["totallag"] == 0)
 
-    with _running([str(binary), "--config-dir", str(place)]) as pid:
+    with running([str(binary), "--config-dir", str(place)]) as pid:
         seconds = wait_until(is_done, 1, AT_MOST_S)
         return Run("Burrow", seconds, cpu_seconds(pid), peak_mb(pid), _version(binary))
 
@@ -184,14 +184,14 @@ def _kminion(binary: Path, bootstrap: str) -> Run:
         "EXPORTER_PORT": str(port),
         "LOGGER_LEVEL": "error",
     }
-    with _running([str(binary)], settings) as pid:
+    with running([str(binary)], settings) as pid:
         ready = f"http://127.0.0.1:{port}/ready"
         seconds = wait_until(lambda: get(ready)[0] == 200, 0.2, AT_MOST_S)
         return Run("kminion", seconds, cpu_seconds(pid), peak_mb(pid), _version(binary))
 
 
 @contextmanager
-def _running(command: list[str], environment: dict[str, str] | None = None) -> Iterator[int]:
+def running(command: list[str], environment: dict[str, str] | None = None) -> Iterator[int]:
     process = subprocess.Popen(
         command,
         env={**os.environ, **(environment or {})},

@@ -37,13 +37,21 @@ def cpu_seconds(pid: int) -> float:
 
 def peak_mb(pid: int) -> float:
     """The most memory the processes ever held, added up."""
-    peaks = [
-        line.split()[1]
-        for each in tree(pid)
-        for line in Path(f"/proc/{each}/status").read_text().splitlines()
-        if line.startswith("VmHWM")
-    ]
-    return sum(int(peak) for peak in peaks) / 1024
+    return _memory_mb(pid, "VmHWM")
+
+
+def now_mb(pid: int) -> float:
+    """The memory the processes hold, added up."""
+    return _memory_mb(pid, "VmRSS")
+
+
+def _memory_mb(pid: int, field: str) -> float:
+    total = 0
+    for each in tree(pid):
+        with suppress(FileNotFoundError):
+            for line in Path(f"/proc/{each}/status").read_text().splitlines():
+                total += int(line.split()[1]) if line.startswith(field) else 0
+    return total / 1024
 
 
 def get(url: str) -> tuple[int, Any]:

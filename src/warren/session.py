@@ -6,9 +6,11 @@ folders where it stands. Paths handed to Spark are therefore absolute.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -52,7 +54,7 @@ LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 # Stopping a query inside foreachBatch unwinds a deep stack and overflows the default one.
-# Hadoop runs `chmod` for each file of a checkpoint, two in a batch; this is the cheap way to run it.
+# Hadoop runs `chmod` for each file of a checkpoint, two in a batch: this is the cheap way to do so.
 JAVA_OPTIONS = "-Xss8m -Djdk.lang.Process.launchMechanism=VFORK"
 WITH_DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -126,11 +128,16 @@ def _start_context(settings: Mapping[str, str], scratch: Path, *, debug: bool) -
             gateway = launch_gateway(conf, popen_kwargs={"cwd": scratch, **streams})  # type: ignore[no-untyped-call]  # PySpark's
         except PySparkRuntimeError as error:
             raise StartError(f"Spark does not start: {_complaint(log)}") from error
+    interrupt = signal.getsignal(signal.SIGINT)
     try:
         return SparkContext(conf=conf, gateway=gateway)
     except BaseException:
         _end_jvm()
         raise
+    finally:
+        # SparkContext takes Ctrl-C for itself, and would raise it in the middle of anything.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupt)
 
 
 def _complaint(log: Path) -> str:
