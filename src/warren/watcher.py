@@ -55,6 +55,7 @@ class Watcher:
             except KafkaException as error:
                 self.admin.poll(0)  # brings the reason, such as a wrong password, to `_remember`
                 raise Unreachable(self._last_error or error.args[0].str()) from error
+            self._last_error = ""
             if self._cluster.problem:
                 self._log.info("brokers answer again")
                 self._cluster.problem = ""
@@ -89,4 +90,7 @@ class Watcher:
             self._log.info("removed a group the brokers no longer know", group=group)
 
     def _remember(self, error: KafkaError) -> None:
-        self._last_error = error.str()
+        # That all brokers are down follows from what was told before, and gives no reason.
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  # librdkafka's own codes
+            # Without "(after 3ms in state CONNECT)": the same failure should read the same.
+            self._last_error = error.str().partition(" (after ")[0]
