@@ -1,8 +1,8 @@
 """Builds the system from a configuration and runs it; knows every package.
 
 A thread for each cluster reads its log ends, a thread for each consumer folds what Spark hands
-over, and the calling thread judges. A thread that fails is started again after a while, so that
-nothing that breaks on one cluster is felt on another.
+over, and one more judges. A thread that fails is started again after a while, so that nothing that
+breaks on one cluster is felt on another.
 """
 
 import threading
@@ -106,14 +106,19 @@ class Monitor:
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
         """Work until `stop` is set."""
         threads = [*self._watch_clusters(stop), *self._follow_consumers(spark, stop)]
+        threads.append(_surviving("judge", self._judge, Trouble(), stop))
+        stop.wait()
+        for thread in threads:
+            thread.join(STOP_SECONDS)
+
+    def _judge(self, stop: threading.Event) -> None:
+        """Publish one board after another."""
         while not stop.is_set():
             took = self._tick()
             # Judging a great many partitions takes its time: leave the better part to reading.
             catching_up = not all(f.progress.is_caught_up for f in self.followings.values())
             stop.wait(max(MIN_PAUSE_S, took * (9 if catching_up else 1)))
             self._wait_for_change(stop)
-        for thread in threads:
-            thread.join(STOP_SECONDS)
 
     def _watch_clusters(self, stop: threading.Event) -> Iterator[threading.Thread]:
         for name, cluster in self.clusters.items():

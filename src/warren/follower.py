@@ -55,7 +55,8 @@ class Follower:
             return
         start = pipeline.starting_positions(self._following, self._admin)
         progress = self._following.progress
-        progress.begin(start, time.time())
+        with self._following.cluster.lock:
+            progress.begin(start, time.time())
         pipeline.refresh_progress(self._following, self._admin, time.time())
         if progress.remaining > BATCH_RECORDS:
             self._read_to_end(self._following, start, stop)

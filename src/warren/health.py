@@ -1,6 +1,7 @@
 """Warren about itself: what the health answer, the ready answer and the `warren_*` metrics tell."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 from warren.cluster import Cluster, Following
 
@@ -11,12 +12,15 @@ def describe(
     tick_seconds: float,
     now: float,
 ) -> dict[str, object]:
-    return {
-        "ready": all(each.progress.is_caught_up for each in followings.values()),
-        "tick_seconds": round(tick_seconds, 4),
-        "clusters": {name: _cluster(cluster, now) for name, cluster in clusters.items()},
-        "consumers": {name: _consumer(each, now) for name, each in followings.items()},
-    }
+    with ExitStack() as locks:
+        for cluster in clusters.values():
+            locks.enter_context(cluster.lock)
+        return {
+            "ready": all(each.progress.is_caught_up for each in followings.values()),
+            "tick_seconds": round(tick_seconds, 4),
+            "clusters": {name: _cluster(cluster, now) for name, cluster in clusters.items()},
+            "consumers": {name: _consumer(each, now) for name, each in followings.items()},
+        }
 
 
 def _cluster(cluster: Cluster, now: float) -> dict[str, object]:

@@ -114,9 +114,10 @@ def refresh_progress(following: Following, admin: AdminClient, now: float) -> No
     """See how far the offsets topic goes, and how far of it no open transaction holds back."""
     end = log_ends.fetch_ends(admin, following.leaders)
     stable = log_ends.fetch_ends(admin, following.leaders, isolation=following.isolation)
-    following.progress.see_ends(
-        log_ends.by_number(end.table), log_ends.by_number(stable.table), now
-    )
+    with following.cluster.lock:
+        following.progress.see_ends(
+            log_ends.by_number(end.table), log_ends.by_number(stable.table), now
+        )
 
 
 def reap_groups(cluster: Cluster, admin: AdminClient, keep: set[str]) -> list[str]:
@@ -183,7 +184,7 @@ def own_commits(following: Following, decoded: pa.Table, now_s: int) -> pa.Table
     """Burrow's self-report: a commit of its own for each record read, as many as a window holds."""
     kept = following.cluster.windows.intervals
     partition, order = (decoded[name].to_numpy() for name in ("log_partition", "order"))
-    by_partition = np.lexsort((order, partition))
+    by_partition = np.argsort(partition, kind="stable")  # each one's records come in order
     partition, order = partition[by_partition], order[by_partition]
     last = len(order) - 1 - np.searchsorted(-partition[::-1], -partition, side="left")
     recent = np.arange(len(order)) > last - kept
