@@ -1,21 +1,29 @@
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
-from compat.replay import Replay, settings
+from compat import replay as replaying
+from compat.replay import Replay
 from pyspark.sql import SparkSession
 
 from warren.serve.listeners import bind
 from warren.serve.serving import start
 
 
-@pytest.fixture
-def replay(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
-    """The recorded cluster behind a real server, before anything was read."""
-    config = settings(tmp_path_factory.mktemp("recorded"))
+@pytest.fixture(params=["list", "broker"])
+def replay(request: Any, spark: SparkSession, tmp_path: Path) -> Iterator[Replay]:
+    """The recorded cluster behind a real server, before anything was folded."""
+    if request.param == "list":
+        decoded = replaying.from_list(spark)
+    else:
+        broker = request.getfixturevalue("broker")
+        decoded = replaying.from_broker(spark, broker.bootstrap, tmp_path / "scratch")
+    config = replaying.settings(tmp_path)
     server = msgspec.structs.replace(config.httpservers["default"], address="127.0.0.1:0")
     listeners = bind({"default": server})
-    replay = Replay(spark, config)
+    replay = Replay(decoded, config)
     replay.serving = start(config, listeners, replay)
     replay.port = listeners[0].port
     yield replay

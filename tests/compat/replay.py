@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from e2e.kafka import Kafka
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from records import commit_key, commit_value
@@ -17,14 +18,21 @@ from warren.cluster import Accepts, Following, new_cluster
 from warren.decode.commits import decode
 from warren.evaluate.verdicts import Settings
 from warren.serve.serving import Serving
-from warren.sources.offsets_topic import Batch
+from warren.sources.offsets_topic import Batch, HandOver, Source
 from warren.tables import LOG_ENDS, RECORDS
 
 RECORDING = json.loads(Path(__file__).with_name("burrow-http.json").read_text())
 
 STARTED_S = 1_794_772_857  # Burrow's first look at the brokers, as `observedAt` of the answers says
 ENDED_S = RECORDING["answers"][-1]["at_ms"] // 1000
-PARTITIONS = {"alpha": 3, "beta": 1, "dotted.topic_1": 2, "empty": 2, "__consumer_offsets": 4}
+OFFSETS_PARTITIONS = 4
+PARTITIONS = {
+    "alpha": 3,
+    "beta": 1,
+    "dotted.topic_1": 2,
+    "empty": 2,
+    "__consumer_offsets": OFFSETS_PARTITIONS,
+}
 
 # The broker's own consumer made this commit while it started; the answers show it, the list of
 # records does not.
@@ -48,14 +56,14 @@ class Replay:
     serving: Serving
     port: int
 
-    def __init__(self, spark: SparkSession, loaded: config.Config) -> None:
+    def __init__(self, decoded: pa.Table, loaded: config.Config) -> None:
         self.cluster = new_cluster("local", loaded.storage)
         consumer = loaded.consumers["local"]
         accepts = Accepts(consumer.groups, loaded.storage.groups)
         self.following = Following(consumer, self.cluster, accepts)
         self.level = loaded.logging.level
         self.now_s = STARTED_S
-        self._decoded = _decoded(spark)
+        self._decoded = _with_seconds(decoded)
         self._growth = [_committed_ms(record) for record in RECORDING["records"] if _late(record)]
 
     def run(self) -> None:
@@ -112,21 +120,41 @@ def _ends_at_start() -> list[dict[str, Any]]:
     return ends
 
 
-def _decoded(spark: SparkSession) -> pa.Table:
-    """All records, decoded on Spark, with the second in which Burrow came to read them."""
-    records = [
-        INIT_GROUP,
-        *(
-            record
-            | {
-                "key": bytes.fromhex(record["key_hex"]),
-                "value": bytes.fromhex(record["value_hex"]),
-            }
-            for record in RECORDING["records"]
-        ),
+def from_list(spark: SparkSession) -> pa.Table:
+    """The recorded records, decoded on Spark."""
+    rows = [tuple(record[name] for name in RECORDS.names) for record in _records()]
+    return decode(spark.createDataFrame(rows, from_arrow_schema(RECORDS))).toArrow()
+
+
+def from_broker(spark: SparkSession, bootstrap: str, scratch: Path) -> pa.Table:
+    """The same, written to a real broker and read back as the offsets topic is read."""
+    kafka, topic = Kafka(bootstrap), "recorded-offsets"
+    kafka.make_topic(topic, *[0] * OFFSETS_PARTITIONS)
+    for record in _records():
+        kafka.write(topic, [(record["key"], record["value"])], record["partition"])
+    start = dict.fromkeys(range(OFFSETS_PARTITIONS), 0)
+    source = Source(topic, {"kafka.bootstrap.servers": bootstrap}, start, until_now=True)
+    hand_over = HandOver()
+    query = pipeline.follow(spark, source, hand_over, scratch)
+    assert query.awaitTermination(60)
+    batches = []
+    while (batch := hand_over.take(0)) is not None:
+        batches.append(batch.table)
+    return pa.concat_tables(batches)
+
+
+def _records() -> list[dict[str, Any]]:
+    """All records, in the order of the log."""
+    raw = [
+        record
+        | {"key": bytes.fromhex(record["key_hex"]), "value": bytes.fromhex(record["value_hex"])}
+        for record in RECORDING["records"]
     ]
-    rows = [tuple(record[name] for name in RECORDS.names) for record in records]
-    table = decode(spark.createDataFrame(rows, from_arrow_schema(RECORDS))).toArrow()
+    return sorted([INIT_GROUP, *raw], key=lambda record: (record["partition"], record["offset"]))
+
+
+def _with_seconds(table: pa.Table) -> pa.Table:
+    """With the second in which Burrow came to read each record."""
     table = table.sort_by([("log_partition", "ascending"), ("order", "ascending")])
     late = pc.equal(table["group"], "falling-behind").combine_chunks().fill_null(False)  # noqa: FBT003  # Arrow's way
     second = pc.if_else(late, pc.divide(table["committed_ms"], 1000), STARTED_S)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 from compat.replay import Replay
 
 RECORDED = json.loads(Path(__file__).with_name("telegraf.json").read_text())
@@ -125,6 +126,7 @@ def in_order(points: list[Point]) -> list[str]:
     return sorted(json.dumps(point, sort_keys=True, ensure_ascii=False) for point in points)
 
 
+@pytest.mark.parametrize("replay", ["list"], indirect=True)
 def test_telegraf_gathers_the_same_points(replay: Replay) -> None:
     replay.run_at(STARTED_S)
     replay.now_s = GATHERED_S
