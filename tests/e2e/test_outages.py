@@ -1,0 +1,98 @@
+"""Two clusters in one process; one of them is not always there."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from e2e.kafka import Kafka
+from e2e.watching import Watching, eventually, source, storage, watching
+from pyspark.sql import SparkSession
+
+from warren.demo.broker import Broker
+
+
+@pytest.fixture(scope="module")
+def shaky() -> Iterator[Broker]:
+    """Another broker, not started yet."""
+    broker = Broker(offsets_partitions=4)
+    yield broker
+    broker.close()
+
+
+@pytest.fixture(scope="module")
+def watched(
+    spark: SparkSession, broker: Broker, shaky: Broker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Watching]:
+    steady, other = broker.bootstrap, shaky.bootstrap
+    config = source("steady", steady) + source("shaky", other) + storage(intervals=4)
+    with watching(spark, tmp_path_factory.mktemp("outages"), config) as watched:
+        yield watched
+
+
+@pytest.fixture(scope="module")
+def steady(broker: Broker) -> Kafka:
+    kafka = Kafka(broker.bootstrap)
+    kafka.make_topic("steady", 100)
+    return kafka
+
+
+def test_a_cluster_that_is_not_there_at_the_start_is_read_when_it_comes(
+    watched: Watching, steady: Kafka, shaky: Broker
+) -> None:
+    steady.commit("before", "steady", {0: 1})
+
+    eventually(lambda: watched.committed("steady", "before"), {"steady": [1]})
+    eventually(lambda: is_in_trouble(watched), expected=True)
+    assert shaky_cluster(watched)["problem"].endswith("Connection refused")
+    assert shaky_cluster(watched)["data_age_s"] is None
+    assert watched.health()["clusters"]["steady"]["problem"] == ""
+    assert not watched.is_ready()
+    assert watched.groups("shaky") == []
+
+    shaky.start()
+    late = Kafka(shaky.bootstrap)
+    late.make_topic("late", 9)
+    late.commit("after", "late", {0: 3})
+
+    eventually(lambda: watched.committed("shaky", "after"), {"late": [3]})
+    eventually(lambda: is_in_trouble(watched), expected=False)
+    eventually(watched.is_ready, expected=True)
+
+
+def test_a_cluster_that_dies_keeps_its_verdicts_and_is_read_on_when_it_is_back(
+    watched: Watching, steady: Kafka, shaky: Broker
+) -> None:
+    if shaky.pid is None:
+        shaky.start()
+    kafka = Kafka(shaky.bootstrap)
+    kafka.make_topic("shaky", 9)
+    kafka.commit("survivor", "shaky", {0: 3})
+    eventually(lambda: watched.committed("shaky", "survivor"), {"shaky": [3]})
+    restarts = shaky_cluster(watched)["restarts"]
+
+    shaky.kill()
+    eventually(lambda: is_in_trouble(watched), expected=True)
+    steady.commit("meanwhile", "steady", {0: 50})
+
+    eventually(lambda: watched.committed("steady", "meanwhile"), {"steady": [50]})
+    assert watched.committed("shaky", "survivor") == {"shaky": [3]}
+    eventually(lambda: shaky_cluster(watched)["data_age_s"] > 5, expected=True)
+    assert watched.metric('warren_log_ends_age_seconds{cluster="shaky"}') > 5  # type: ignore[operator]
+
+    shaky.start()
+    Kafka(shaky.bootstrap).commit("survivor", "shaky", {0: 8})
+
+    eventually(lambda: watched.committed("shaky", "survivor"), {"shaky": [8]}, seconds=150)
+    eventually(lambda: is_in_trouble(watched), expected=False)
+    assert watched.group("shaky", "survivor")["partitions"][0]["start"]["offset"] == 3
+    assert shaky_cluster(watched)["restarts"] > restarts
+    assert len(watched.logged("brokers answer again")) >= 1
+    assert watched.health()["consumers"]["steady"]["restarts"] == 0
+
+
+def shaky_cluster(watched: Watching) -> Any:
+    return watched.health()["clusters"]["shaky"]
+
+
+def is_in_trouble(watched: Watching) -> bool:
+    return bool(shaky_cluster(watched)["problem"])

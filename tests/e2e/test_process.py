@@ -1,0 +1,201 @@
+"""`warren serve` as a process: what stands in its way, how it ends, brokers behind a log-in."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.kafka import Kafka
+from e2e.watching import Site, eventually, source
+
+from warren.demo.broker import Broker
+
+PORT_LINE = re.compile(r'"msg":"listening for HTTP".*"url":"([^"]+)"')
+HTTP = '[httpserver.default]\naddress = "127.0.0.1:{port}"\n'
+Outcome = tuple[int, str, list[str], list[str]]
+CLEAN: Outcome = (0, "Stopped Warren", [], ["burrow.toml", "err", "out"])
+FEW_CORES = '[spark]\nmaster = "local[2]"\ndriver-memory = "512m"\n'
+
+
+class Served:
+    """A `warren serve` in a folder of its own, with its output in files there."""
+
+    def __init__(self, folder: Path, config: str) -> None:
+        self.folder = folder
+        (folder / "burrow.toml").write_text(FEW_CORES + config)
+        with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "warren", "serve"],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                # In a group of its own: whatever is left of it is found there.
+                start_new_session=True,
+            )
+
+    @property
+    def out(self) -> str:
+        return (self.folder / "out").read_text()
+
+    @property
+    def err(self) -> str:
+        return (self.folder / "err").read_text()
+
+    @property
+    def site(self) -> Site:
+        eventually(lambda: bool(PORT_LINE.search(self.out)), expected=True)
+        found = PORT_LINE.search(self.out)
+        assert found
+        return Site(found[1])
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    def left(self) -> list[str]:
+        """The command lines of processes that it started and that still run."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:  # it has ended meanwhile
+                continue
+            if int(fields[3]) == self.process.pid and fields[0] != "Z":
+                found.append(command)
+        return found
+
+
+@contextmanager
+def served(folder: Path, config: str) -> Iterator[Served]:
+    started = Served(folder, config)
+    try:
+        yield started
+    finally:
+        if started.process.poll() is None:
+            os.killpg(started.process.pid, signal.SIGKILL)
+        started.process.wait()
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+def test_what_stands_in_the_way_is_one_line_and_leaves_nothing(
+    tmp_path: Path, taken_port: int
+) -> None:
+    cluster = source("local", "127.0.0.1:1")
+    cases = {
+        "busy": (HTTP.format(port=taken_port) + cluster, "address already in use"),
+        "pidfile": (
+            f'[general]\npidfile = "{tmp_path}/live.pid"\n' + HTTP.format(port=0) + cluster,
+            "live.pid",
+        ),
+        "certificate": (
+            f'[tls.mine]\ncafile = "{tmp_path}/none.pem"\n[client-profile.p]\ntls = "mine"\n'
+            + HTTP.format(port=0)
+            + source("local", "127.0.0.1:1", 'client-profile = "p"'),
+            "none.pem",
+        ),
+    }
+    (tmp_path / "live.pid").write_text(str(os.getpid()))
+
+    outcomes = {}
+    for name, (config, word) in cases.items():
+        (tmp_path / name).mkdir()
+        with served(tmp_path / name, config) as started:
+            code = started.process.wait(60)
+            told = [line for line in started.err.splitlines() if line.startswith("warren: ")]
+            outcomes[name] = (
+                code,
+                len(told),
+                word in "".join(told),
+                "Traceback" in started.err,
+                (tmp_path / name / "burrow.pid").exists(),
+                started.left(),
+            )
+
+    assert outcomes == dict.fromkeys(cases, (1, 1, True, False, False, []))
+    assert (tmp_path / "live.pid").read_text() == str(os.getpid())
+
+
+def test_ctrl_c_ends_it_and_all_it_started(tmp_path: Path, broker: Broker) -> None:
+    kafka = Kafka(broker.bootstrap)
+    kafka.make_topic("served", 9)
+    kafka.commit("serves", "served", {0: 3})
+
+    with served(tmp_path, HTTP.format(port=0) + source("local", broker.bootstrap)) as started:
+        site = started.site
+        eventually(lambda: site.committed("local", "serves"), {"served": [3]})
+        assert (tmp_path / "burrow.pid").read_text() == str(started.process.pid)
+        outcome = ended(started, signal.SIGINT)
+
+    assert outcome == CLEAN
+    assert all({"level", "ts", "msg"} <= line.keys() for line in started.lines())
+    assert [line for line in started.lines() if line["level"] not in {"info", "warn"}] == []
+
+
+def ended(started: Served, number: signal.Signals) -> Outcome:
+    """Its exit code and last words, the processes and the files it left."""
+    assert started.left()
+    started.process.send_signal(number)
+    code = started.process.wait(60)
+    words = started.err.splitlines()[-1].partition(" at ")[0]
+    return code, words, started.left(), sorted(path.name for path in started.folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def secure_broker() -> Iterator[Broker]:
+    with Broker(offsets_partitions=4, secure=True) as broker:
+        yield broker
+
+
+def test_one_client_profile_logs_both_clients_in_and_a_term_signal_ends_all(
+    tmp_path: Path, secure_broker: Broker
+) -> None:
+    kafka = Kafka(secure_broker.bootstrap)
+    kafka.make_topic("secret", 9)
+    kafka.commit("spies", "secret", {0: 3})
+
+    with served(tmp_path, secured(secure_broker, secure_broker.password)) as started:
+        site = started.site
+        # The commit comes through Spark's client, the lag also takes librdkafka's.
+        eventually(lambda: site.committed("local", "spies"), {"secret": [3]})
+        assert site.group("local", "spies")["totallag"] == 6
+        outcome = ended(started, signal.SIGTERM)
+
+    assert outcome == CLEAN
+    assert secure_broker.password not in started.out + started.err
+
+
+def test_a_wrong_password_is_told_as_such(tmp_path: Path, secure_broker: Broker) -> None:
+    with served(tmp_path, secured(secure_broker, "a guess")) as started:
+        site = started.site
+
+        def problem() -> str:
+            return str(site.health().get("clusters", {}).get("local", {}).get("problem", ""))
+
+        eventually(lambda: "Authentication failed" in problem(), expected=True)
+    assert "a guess" not in started.out + started.err
+
+
+def secured(broker: Broker, password: str) -> str:
+    profile = 'client-profile = "secure"'
+    return (
+        '[client-profile.secure]\ntls = "made-up"\nsasl = "user"\n'
+        f'[tls.made-up]\ncafile = "{broker.ca}"\n'
+        f'[sasl.user]\nmechanism = "SCRAM-SHA-512"\nusername = "{broker.user}"\n'
+        f'password = "{password}"\n'
+        + HTTP.format(port=0)
+        + source("local", str(broker.secure_bootstrap), profile, on_cluster=(profile,))
+    )
