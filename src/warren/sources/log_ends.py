@@ -107,7 +107,7 @@ def list_groups(admin: AdminClient, timeout_s: float = TIMEOUT_S) -> set[str]:
     """Every group the brokers know. Raises KafkaException when one of them does not answer."""
     listed = admin.list_consumer_groups(request_timeout=timeout_s).result(2 * timeout_s)
     if listed.errors:
-        raise listed.errors[0]
+        raise KafkaException(listed.errors[0])
     return {group.group_id for group in listed.valid}
 
 

@@ -20,7 +20,7 @@ class Progress:
     records: int = 0  # read since the start
     restarts: int = 0
     problem: str = ""  # why nothing is being read, if so
-    _standing_since: dict[int, float] = field(default_factory=dict)
+    _standing_since: dict[int, float] = field(default_factory=dict)  # before something open
     _counted: deque[tuple[float, int]] = field(default_factory=deque)  # moments, records by then
     _target: dict[int, int] = field(default_factory=dict)  # the end, when it was first seen
     _caught_up: bool = False
@@ -42,9 +42,12 @@ class Progress:
 
     def see_ends(self, end: Mapping[int, int], stable: Mapping[int, int], now: float) -> None:
         for partition, offset in stable.items():
-            is_open = end.get(partition, offset) > offset
-            if not is_open or self.stable.get(partition) != offset:
+            if end.get(partition, offset) == offset:  # nothing is open
+                self._standing_since.pop(partition, None)
+            elif self.stable.get(partition) != offset:
                 self._standing_since[partition] = now
+            else:
+                self._standing_since.setdefault(partition, now)
         self.end.update(end)
         self.stable.update(stable)
         self._target = self._target or dict(stable)
@@ -52,12 +55,8 @@ class Progress:
 
     def held_back(self, now: float) -> list[int]:
         """Partitions that a hanging transaction keeps from being read further."""
-        return sorted(
-            partition
-            for partition, since in self._standing_since.items()
-            if now - since >= HELD_AFTER_S
-            and self.end.get(partition, 0) > self.stable.get(partition, 0)
-        )
+        standing = self._standing_since.items()
+        return sorted(partition for partition, since in standing if now - since >= HELD_AFTER_S)
 
     @property
     def remaining(self) -> int:

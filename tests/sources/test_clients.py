@@ -1,0 +1,82 @@
+"""What a client profile becomes for each of the two clients. That brokers take it: tests/e2e."""
+
+from pathlib import Path
+
+from config_files import load_text
+
+from warren.config import Connection
+from warren.sources import clients
+
+PROFILE = """
+[client-profile.p]
+client-id = "lag"
+dial-timeout = 3
+read-timeout = 7
+{named}
+{sections}
+[cluster.c]
+class-name = "kafka"
+servers = ["one:9092", "two:9092"]
+client-profile = "p"
+"""
+SERVERS = ["one:9092", "two:9092"]
+
+
+def connection(folder: Path, named: str = "", sections: str = "") -> Connection:
+    config = load_text(folder, PROFILE.format(named=named, sections=sections)).config
+    return config.connection(config.clusters["c"])
+
+
+def test_servers_name_and_time_outs_reach_both_clients(tmp_path: Path) -> None:
+    plain = connection(tmp_path)
+
+    asks, reads = clients.librdkafka(SERVERS, plain), clients.spark(SERVERS, plain)
+
+    assert asks == {
+        "bootstrap.servers": "one:9092,two:9092",
+        "client.id": "lag",
+        "security.protocol": "PLAINTEXT",
+        "socket.timeout.ms": 7000,
+        "socket.connection.setup.timeout.ms": 3000,
+        "log_level": 0,
+    }
+    assert reads == {
+        "kafka.bootstrap.servers": "one:9092,two:9092",
+        "kafka.client.id": "lag",
+        "kafka.security.protocol": "PLAINTEXT",
+        "kafka.request.timeout.ms": "7000",
+        "kafka.socket.connection.setup.timeout.ms": "3000",
+    }
+
+
+def test_the_protocol_follows_from_the_sections_that_are_named(tmp_path: Path) -> None:
+    tls, sasl = "[tls.t]\nnoverify = true\n", '[sasl.s]\nusername = "u"\npassword = "p"\n'
+    cases = {
+        "PLAINTEXT": ("", ""),
+        "SSL": ('tls = "t"', tls),
+        "SASL_PLAINTEXT": ('sasl = "s"', sasl),
+        "SASL_SSL": ('tls = "t"\nsasl = "s"', tls + sasl),
+    }
+
+    seen = {
+        protocol: (
+            clients.librdkafka(SERVERS, connection(tmp_path, *sections))["security.protocol"],
+            clients.spark(SERVERS, connection(tmp_path, *sections))["kafka.security.protocol"],
+        )
+        for protocol, sections in cases.items()
+    }
+
+    assert seen == {protocol: (protocol, protocol) for protocol in cases}
+
+
+def test_odd_characters_of_a_password_reach_java_as_they_are(tmp_path: Path) -> None:
+    section = "[sasl.s]\nusername = 'u'\npassword = 'a\"b\\c; d'\n"
+    sasl = connection(tmp_path, 'sasl = "s"', section)
+
+    reads = clients.spark(SERVERS, sasl)
+
+    assert reads["kafka.sasl.mechanism"] == "PLAIN"
+    assert reads["kafka.sasl.jaas.config"] == (
+        "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        'username="u" password="a\\"b\\\\c; d";'
+    )

@@ -1,0 +1,100 @@
+"""Asked of a real broker: what one bad partition costs, and what topics are known by."""
+
+import pytest
+from confluent_kafka import KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+from e2e.kafka import Kafka
+from e2e.watching import eventually
+
+from warren.demo.broker import Broker
+from warren.sources import log_ends
+
+NOWHERE = 99  # no broker has this id
+
+
+@pytest.fixture(scope="module")
+def kafka(broker: Broker) -> Kafka:
+    return Kafka(broker.bootstrap)
+
+
+def ends_of(ends: log_ends.Ends) -> dict[tuple[str, int], int]:
+    return {(row["topic"], row["partition"]): row["offset"] for row in ends.table.to_pylist()}
+
+
+def test_partitions_that_do_not_exist_cost_only_themselves(kafka: Kafka) -> None:
+    kafka.make_topic("ends", 3, 0, 7)
+    leader = log_ends.list_topics(kafka.admin).leaders["ends", 0]
+    asked = {("ends", number): leader for number in range(4)}
+    asked |= {("no-such-topic", 0): leader, ("no-such-topic", 1): NOWHERE}
+
+    ends = log_ends.fetch_ends(kafka.admin, asked)
+
+    assert ends_of(ends) == {("ends", 0): 3, ("ends", 1): 0, ("ends", 2): 7}
+    assert ends.missing.keys() == {("ends", 3), ("no-such-topic", 0), ("no-such-topic", 1)}
+    assert all(ends.missing.values())
+
+
+def test_more_partitions_than_fit_into_a_request_are_all_answered(kafka: Kafka) -> None:
+    count = log_ends.REQUEST_SIZE + 1
+    kafka.make_topic("wide", *[0] * count)
+
+    def answered() -> int:
+        leaders = log_ends.list_topics(kafka.admin).leaders_of("wide")
+        return len(log_ends.fetch_ends(kafka.admin, leaders).table)
+
+    eventually(answered, count)  # the broker takes its time to make them
+    kafka.delete_topic("wide")
+
+
+def test_an_open_transaction_ends_what_can_be_read_committed(kafka: Kafka) -> None:
+    kafka.make_topic("open", 2)
+    leaders = log_ends.list_topics(kafka.admin).leaders_of("open")
+    producer = Producer({"bootstrap.servers": kafka.bootstrap, "transactional.id": "left-open"})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.produce("open", b"a record", partition=0)
+    producer.flush(60)
+
+    first = log_ends.fetch_ends(kafka.admin, leaders, which=log_ends.EARLIEST)
+    last = log_ends.fetch_ends(kafka.admin, leaders)
+    stable = log_ends.fetch_ends(kafka.admin, leaders, isolation=log_ends.COMMITTED)
+    producer.abort_transaction(60)
+
+    assert [log_ends.by_number(each.table) for each in (first, last, stable)] == [
+        {0: 0},
+        {0: 3},
+        {0: 2},
+    ]
+
+
+def test_a_topic_made_anew_has_another_id(kafka: Kafka) -> None:
+    kafka.make_topic("twice", 1, 1)
+    before = log_ends.list_topics(kafka.admin)
+
+    kafka.delete_topic("twice")
+    kafka.make_topic("twice", 1)
+    after = log_ends.list_topics(kafka.admin)
+
+    assert (before.counts["twice"], after.counts["twice"]) == (2, 1)
+    assert before.ids["twice"] != after.ids["twice"]
+    assert after.names[after.ids["twice"]] == "twice"
+
+
+def test_groups_are_listed_whatever_their_protocol(kafka: Kafka) -> None:
+    kafka.make_topic("of-listed", 1)
+    kafka.commit("only-commits", "of-listed", {0: 1})
+
+    assert "only-commits" in log_ends.list_groups(kafka.admin)
+
+
+def test_brokers_that_do_not_answer_are_an_error_of_the_call() -> None:
+    admin = AdminClient({"bootstrap.servers": "127.0.0.1:1", "log_level": 0})
+
+    with pytest.raises(KafkaException):
+        log_ends.list_topics(admin, timeout_s=1)
+    with pytest.raises(KafkaException):
+        log_ends.list_groups(admin, timeout_s=1)
+    ends = log_ends.fetch_ends(admin, {("orders", 0): 1, ("orders", 1): 1}, timeout_s=1)
+
+    assert len(ends.table) == 0
+    assert ends.missing.keys() == {("orders", 0), ("orders", 1)}
