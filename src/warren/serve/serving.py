@@ -90,7 +90,7 @@ class _Worker:
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(  # noqa: S603  # ourselves
-                [sys.executable, "-m", "warren.serve.worker", str(theirs.fileno())],
+                [sys.executable, "-P", "-m", "warren.serve.worker", str(theirs.fileno())],
                 stdin=subprocess.PIPE,
                 pass_fds=[theirs.fileno(), *(each.fd for each in self._startup.servers)],
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

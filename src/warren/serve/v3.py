@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from warren.model import Status
 from warren.serve.answers import Answer, Request, number
 from warren.serve.site import Site
 from warren.serve.view import Cluster
+
+Ints = npt.NDArray[np.int64]
 
 STATUS_NAMES = [status.name for status in Status]
 
@@ -120,21 +124,23 @@ def group_status(cluster: Cluster | None, name: str, group: str, *, only_bad: bo
     if cluster is None or at is None:
         return GroupStatus(name, group)
     lines, arrays = cluster.lines(at), cluster.arrays
-    every = list(_partitions(cluster, lines))
-    worst = int(arrays["group_max_lag_line"][at]) - lines.start
+    shown = np.arange(lines.start, lines.stop)
+    if only_bad:
+        shown = shown[arrays["status"][lines] > Status.OK]
+    *partitions, max_lag = _partitions(cluster, np.append(shown, arrays["group_max_lag_line"][at]))
     return GroupStatus(
         name,
         group,
         STATUS_NAMES[int(arrays["group_status"][at])],
         number(float(arrays["group_complete"][at])),
-        [each for each in every if each.status != "OK"] if only_bad else every,
-        len(every),
-        every[worst] if every else None,
+        partitions,
+        lines.stop - lines.start,
+        max_lag,
         int(arrays["group_total_lag"][at]),
     )
 
 
-def _partitions(cluster: Cluster, lines: slice) -> Iterator[Partition]:
+def _partitions(cluster: Cluster, lines: Ints) -> Iterator[Partition]:
     topics, owners = cluster.topics.names, cluster.owners.names
     windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
     first, last = _edge(windows, 0), _edge(windows, -1)

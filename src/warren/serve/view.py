@@ -5,12 +5,15 @@ from functools import cached_property
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from warren.board import NO_END
 from warren.serve import commits_file, packed
 from warren.serve.commits_file import Windows
 from warren.serve.facts import ClusterFacts, Facts
 from warren.serve.packed import Array
+
+Ints = npt.NDArray[np.int64]
 
 
 class Names:
@@ -41,7 +44,7 @@ class Cluster:
         first = self.arrays["group_first"]
         return slice(int(first[group]), int(first[group + 1]))
 
-    def windows_of(self, lines: slice) -> Windows:
+    def windows_of(self, lines: slice | Ints) -> Windows:
         """The window of each line; of a line that was never committed to, any."""
         place = self.arrays["window"][lines]
         return self.windows[np.maximum(place, 0)] if len(self.windows) else self._none(len(place))

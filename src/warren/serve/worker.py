@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import uvloop
 from granian._granian import SocketHolder
-from granian.constants import Interfaces, SSLProtocols
+from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
@@ -104,6 +104,8 @@ def _server(settings: ServerSettings, app: App) -> Server:
     options: dict[str, Any] = {
         "http1_settings": HTTP1Settings(header_read_timeout=milliseconds),
         "backpressure": settings.max_connections,
+        # Where HTTP/2 may come, granian waits without end for the first byte.
+        "http": HTTPModes.http1,
     }
     if settings.certfile:
         options |= {
@@ -129,8 +131,9 @@ async def _serve(stream: socket.socket, startup: Startup) -> None:
 
 
 def main() -> None:
-    # Ctrl-C reaches every process of the terminal; when to end is for the pipeline to say.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Service managers and terminals signal every process; when to end is for the pipeline to say.
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
     stream = socket.socket(fileno=int(sys.argv[1]))
     startup = msgspec.json.decode(sys.stdin.buffer.read(), type=Startup)
     uvloop.run(_serve(stream, startup))
