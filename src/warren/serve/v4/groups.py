@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from warren.model import Status
 from warren.serve.answers import Stream
@@ -16,59 +18,78 @@ from warren.serve.view import Cluster, View
 
 NO_GENERATION = -1
 AT_ONCE = 200  # lines sent at a time
+NONE = np.zeros(0, np.int64)
 
-Place = tuple[str, int]  # cluster, and number of the group in it
+COLUMNS = {
+    "lag": "group_total_lag",
+    "status": "group_status",
+    "last_commit": "group_last_commit_ms",
+}
+
+Ints = npt.NDArray[np.int64]
+
+
+class Chosen(NamedTuple):
+    """Groups, by the place of their cluster in `clusters` and by their number in it."""
+
+    clusters: list[str]
+    cluster: Ints
+    number: Ints
+
+    def lines(self, view: View, start: int, stop: int) -> list[shapes.GroupLine]:
+        places = zip(
+            self.cluster[start:stop].tolist(), self.number[start:stop].tolist(), strict=True
+        )
+        names = ((self.clusters[cluster], number) for cluster, number in places)
+        return [group_line(name, view.clusters[name], number) for name, number in names]
 
 
 def all_groups(site: Site, query: AllGroups) -> shapes.Groups | Stream:
     view = site.view
-    chosen = _sorted(view, _matching(view, query), query.sort)
+    chosen = _choose(view, query)
     if query.format == "ndjson":
         headers = [("content-type", "application/x-ndjson"), *site.cors]
         return Stream(200, headers, _in_lines(view, chosen))
-    page = chosen[query.offset : query.offset + query.limit]
-    lines = [group_line(name, view.clusters[name], number) for name, number in page]
-    return shapes.Groups(moment(view), len(chosen), lines)
+    page = chosen.lines(view, query.offset, query.offset + query.limit)
+    return shapes.Groups(moment(view), chosen.number.size, page)
 
 
-def _in_lines(view: View, chosen: list[Place]) -> Iterator[bytes]:
-    for start in range(0, len(chosen), AT_ONCE):
-        some = chosen[start : start + AT_ONCE]
-        lines = [group_line(name, view.clusters[name], number) for name, number in some]
+def _in_lines(view: View, chosen: Chosen) -> Iterator[bytes]:
+    for start in range(0, chosen.number.size, AT_ONCE):
+        lines = chosen.lines(view, start, start + AT_ONCE)
         yield b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
-def _matching(view: View, query: AllGroups) -> list[Place]:
-    found: list[Place] = []
-    for name, cluster in sorted(view.clusters.items()):
-        if query.cluster in {"", name}:
-            found += [(name, number) for number in _numbers(cluster, query)]
-    return found
+def _choose(view: View, query: AllGroups) -> Chosen:
+    """Those that match, sorted; by name they are already, and sorting keeps that among equals."""
+    clusters = sorted(name for name in view.clusters if query.cluster in {"", name})
+    numbers = [_numbers(view.clusters[name], query) for name in clusters]
+    lengths = [len(each) for each in numbers]
+    chosen = Chosen(
+        clusters, np.repeat(np.arange(len(clusters)), lengths), np.concatenate([NONE, *numbers])
+    )
+    column = COLUMNS.get(query.sort.lstrip("-"))
+    if column is None:
+        return chosen
+    values = [
+        view.clusters[name].arrays[column][each].astype(np.int64)
+        for name, each in zip(clusters, numbers, strict=True)
+    ]
+    sign = -1 if query.sort.startswith("-") else 1
+    order = np.argsort(sign * np.concatenate([NONE, *values]), kind="stable")
+    return Chosen(clusters, chosen.cluster[order], chosen.number[order])
 
 
-def _numbers(cluster: Cluster, query: AllGroups) -> list[int]:
-    chosen = cluster.arrays["group_total_lag"] >= query.min_lag
+def _numbers(cluster: Cluster, query: AllGroups) -> Ints:
+    is_chosen = cluster.arrays["group_total_lag"] >= query.min_lag
     if query.status:
-        chosen = chosen & (cluster.arrays["group_status"] == Status[query.status])
-    numbers: list[int] = np.flatnonzero(chosen).tolist()
+        is_chosen = is_chosen & (cluster.arrays["group_status"] == Status[query.status])
+    numbers = np.flatnonzero(is_chosen)
     if not query.match:
         return numbers
     part, names = query.match.lower(), cluster.groups.names
-    return [number for number in numbers if part in names[number].lower()]
-
-
-def _sorted(view: View, places: list[Place], order: str) -> list[Place]:
-    """By name already; sorting keeps that among equals."""
-    column = {
-        "lag": "group_total_lag",
-        "status": "group_status",
-        "last_commit": "group_last_commit_ms",
-    }.get(order.lstrip("-"))
-    if column is None:
-        return places
-    values = {name: cluster.arrays[column].tolist() for name, cluster in view.clusters.items()}
-    sign = -1 if order.startswith("-") else 1
-    return sorted(places, key=lambda place: sign * values[place[0]][place[1]])
+    found = [number for number in numbers.tolist() if part in names[number].lower()]
+    return np.array(found, np.int64)
 
 
 def one_group(site: Site, query: OneGroup) -> shapes.Group | str:
