@@ -98,6 +98,16 @@ def test_stopping_takes_less_than_a_second_and_frees_the_port(tmp_path: Path) ->
         ask(port, "/burrow/admin")
 
 
+def test_workers_that_are_dead_or_stopped_do_not_hold_up_the_end(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        dead, stopped = server.serving.pids()
+        os.kill(dead, signal.SIGKILL)
+        os.kill(stopped, signal.SIGSTOP)
+        began = time.monotonic()
+
+    assert time.monotonic() - began < 2
+
+
 PARENT = """
 import sys
 from pathlib import Path

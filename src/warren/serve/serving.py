@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
@@ -75,14 +76,13 @@ class _Worker:
     def stop(self) -> None:
         self._stopping.set()
         self._calls.shutdown(wait=False, cancel_futures=True)
-        with self._lock:
+        with self._lock, suppress(OSError):  # it may have ended already
             self._stream.shutdown(socket.SHUT_RDWR)
-            process = self._process
         try:
-            process.wait(STOP_SECONDS)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            self._process.kill()
+            self._process.wait()
         self._thread.join()
         self._stream.close()
 
@@ -97,7 +97,7 @@ class _Worker:
                 process_group=0,
             )
         assert process.stdin is not None  # noqa: S101  # it is a pipe
-        with process.stdin as pipe:
+        with suppress(BrokenPipeError), process.stdin as pipe:  # it may have ended already
             pipe.write(msgspec.json.encode(self._startup))
         return process, ours
 
@@ -107,11 +107,19 @@ class _Worker:
             if self._stopping.wait(AGAIN_SECONDS):
                 return
             log.error("an HTTP worker ended and is replaced", code=self._process.wait())
-            with self._lock:
-                self._stream.close()
-                self._process, self._stream = self._spawn()
-                self._on_its_way, self._has = False, 0
-                self._send_latest()
+            try:
+                self._replace()
+            except OSError as error:
+                log.error("no HTTP worker can be started; tried again", problem=str(error))  # noqa: TRY400  # a line, not a trace
+
+    def _replace(self) -> None:
+        with self._lock:
+            if self._stopping.is_set():
+                return
+            self._stream.close()
+            self._process, self._stream = self._spawn()
+            self._on_its_way, self._has = False, 0
+            self._send_latest()
 
     def _attend(self) -> None:
         """Serve the worker until it ends."""
