@@ -46,6 +46,10 @@ ALWAYS = {
     "spark.sql.shuffle.partitions": "4",
     # One query per cluster: a pool each lets a small batch pass another cluster's catching up.
     "spark.scheduler.mode": "FAIR",
+    # The usual one asks `readlink`, a process each time, about every file of a checkpoint.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
+    ),
     "spark.sql.catalogImplementation": "in-memory",  # no Hive metastore
 }
 LOCAL = {
