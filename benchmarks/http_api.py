@@ -65,7 +65,8 @@ def main(burrow: Path | None, groups: int, partitions: int, rounds: int, seconds
                 results["Burrow"] = _measure(url, seconds)
     title = f"# HTTP: {groups:,} groups with {partitions:,} partitions each"
     write(
-        "http.md", f"{title}\n\n{about}\n\n{_table(results)}\n\n{_prose(reading, read_s, results)}"
+        "http_api.md",
+        f"{title}\n\n{about}\n\n{_table(results)}\n\n{_prose(reading, read_s, results)}",
     )
 
 
