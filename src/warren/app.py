@@ -7,7 +7,7 @@ breaks on one cluster is felt on another.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -68,6 +68,7 @@ def monitoring(config: Config) -> Iterator["Monitor"]:
     """A monitor that answers requests already, though it does not know anything yet."""
     listeners = bind(config.httpservers)
     monitor = Monitor(config)
+    monitor.urls = [listener.url for listener in listeners]
     monitor.serving = start_serving(config, listeners, monitor)
     try:
         yield monitor
@@ -79,6 +80,7 @@ class Monitor:
     """All clusters of a configuration, from brokers to board; also what requests may change."""
 
     serving: Serving
+    urls: Sequence[str] = ()  # where it answers
 
     def __init__(self, config: Config) -> None:
         self._config = config

@@ -96,11 +96,11 @@ def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> None:
             cluster.windows.set_owners(group, owners)
 
 
-def refresh_ends(cluster: Cluster, admin: AdminClient, now: float) -> None:
-    """Read the end of every partition that has a leader."""
+def refresh_ends(cluster: Cluster, admin: AdminClient, now: float, timeout_s: float) -> None:
+    """Read the end of every partition that has a leader, of those that answer in time."""
     if cluster.topics is None:
         return
-    ends = log_ends.fetch_ends(admin, cluster.topics.leaders)
+    ends = log_ends.fetch_ends(admin, cluster.topics.leaders, timeout_s=timeout_s)
     with cluster.lock:
         cluster.windows.set_log_ends(
             ends.table, cluster.topics.counts, complete_as_of_s=int(cluster.topics_s)

@@ -13,7 +13,7 @@ from warren.cluster import Cluster, Following
 from warren.config import Cluster as Settings
 from warren.config import Connection
 from warren.errors import Unreachable
-from warren.sources import clients
+from warren.sources import clients, log_ends
 
 log = structlog.get_logger()
 
@@ -65,7 +65,9 @@ class Watcher:
     def _round(self, now: float) -> None:
         if self._wants_topics(now):
             pipeline.refresh_topics(self._cluster, self.admin, now)
-        pipeline.refresh_ends(self._cluster, self.admin, now)
+        # A broker that is frozen must not delay what the others tell by more than this.
+        in_time_s = min(log_ends.TIMEOUT_S, self._settings.offset_refresh / 2)
+        pipeline.refresh_ends(self._cluster, self.admin, now, in_time_s)
         for following in self._followings:
             pipeline.refresh_progress(following, self.admin, now)
             following.tell_held_back(now)

@@ -57,6 +57,8 @@ def run(seconds: float | None, *, keep: bool) -> None:
         stack.enter_context(_busy(broker.bootstrap, stop))
         console.print("Starting Spark, and Warren on it ...")
         monitor = stack.enter_context(monitoring(config))
+        url = monitor.urls[0]
+        console.print(f"It answers on {url}, for example {url}/v3/kafka/demo/consumer/stopped/lag")
         spark = stack.enter_context(spark_session(config))
         if seconds is not None:
             timer = threading.Timer(seconds, stop.set)

@@ -72,7 +72,7 @@ class Windows:
         what is older still.
         """
         for group, order in (deleted or {}).items():
-            if not (past and self._cut(group, order)):
+            if not (past and lifecycle.cut(self.pairs, group, order)):
                 self.delete_group(group)
         # Pieces, because what a piece is gathered from should fit into the processor's cache.
         pieces = range(0, max(commits.num_rows, 1), PIECE)
@@ -86,16 +86,6 @@ class Windows:
             waiting=sum(piece.waiting for piece in folded),
             dropped=sum((Counter(piece.dropped) for piece in folded), Counter()),
         )
-
-    def _cut(self, group: str, order: int) -> bool:
-        """Clear what a group has of before `order`; False if that is all it has."""
-        pairs = self.pairs.of(group)
-        rows = self.pairs.blocks.rows_of(pairs)
-        self.grid.clear_before(rows, np.full(len(rows), order))
-        if not self.grid.filled[rows].any():
-            return False
-        self.pairs.remove_unused(pairs.tolist())
-        return True
 
     def _fold(self, records: Records, now_s: int, deleted: Mapping[str, int]) -> Folded:
         void = records.is_void(deleted)
