@@ -17,6 +17,7 @@ from warren.sources import clients, log_ends
 
 log = structlog.get_logger()
 
+MIN_TIMEOUT_S = 3.0
 REAPER_SINCE = (0, 11)  # the first Kafka that lists its groups
 
 
@@ -66,7 +67,7 @@ class Watcher:
         if self._wants_topics(now):
             pipeline.refresh_topics(self._cluster, self.admin, now)
         # A broker that is frozen must not delay what the others tell by more than this.
-        in_time_s = min(log_ends.TIMEOUT_S, self._settings.offset_refresh / 2)
+        in_time_s = min(log_ends.TIMEOUT_S, max(MIN_TIMEOUT_S, self._settings.offset_refresh / 2))
         pipeline.refresh_ends(self._cluster, self.admin, now, in_time_s)
         for following in self._followings:
             pipeline.refresh_progress(following, self.admin, now)
