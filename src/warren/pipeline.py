@@ -138,7 +138,9 @@ def judge_cluster(cluster: Cluster, settings: Settings, now_s: int, store: Store
         view = histories(cluster.windows)
         verdicts = judge(view, settings, now_s)
         ends = {topic: cluster.windows.ends.newest(topic) for topic in view.topics if topic}
-        return ClusterBoard(verdicts, store(cluster.name, view), TopicEnds.of(ends))
+        generations = {name: group.epoch for name, group in cluster.membership.groups.items()}
+        stored = store(cluster.name, view)
+        return ClusterBoard(verdicts, stored, TopicEnds.of(ends), generations)
 
 
 def delete_group(cluster: Cluster, group: str, topic: str | None) -> None:

@@ -126,6 +126,14 @@ def test_owners_and_clients_are_known_under_both_protocols(judged: dict[str, Any
     }
 
 
+def test_each_group_tells_its_generation(watched: Watching, judged: dict[str, Any]) -> None:
+    asked = {group: watched.json(f"/v4/group?cluster=local&group={group}") for group in judged}
+
+    without = [group for group, answer in asked.items() if not answer["generation"]]
+
+    assert without == []
+
+
 def test_lagging_groups_that_fall_silent_have_stopped(
     watched: Watching, judged: dict[str, Any]
 ) -> None:

@@ -40,7 +40,7 @@ class Site:
 
     def ask(self, path: str, method: str = "GET") -> tuple[int, bytes]:
         with contextlib.closing(HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
-            connection.request(method, quote(path))
+            connection.request(method, quote(path, safe="/?&="))
             response = connection.getresponse()
             return response.status, response.read()
 
