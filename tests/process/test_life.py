@@ -213,3 +213,13 @@ def test_a_stdout_logfile_that_cannot_be_written_is_one_line(tmp_path: Path) -> 
     assert code == 1
     assert "cannot write general.stdout-logfile missing/out.log: No such file or directory" in err
     assert not (tmp_path / "burrow.pid").exists()
+
+
+def test_a_start_that_is_refused_leaves_the_running_ones_log_alone(tmp_path: Path) -> None:
+    with work(tmp_path, TO_FILE) as running:
+        running.says("ready")
+        with work(tmp_path, TO_FILE) as refused:
+            code, _, _ = refused.end()
+
+        assert code == 1
+        assert list(tmp_path.glob("out.log.*")) == []

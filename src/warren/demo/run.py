@@ -46,14 +46,15 @@ def run(seconds: float | None, *, keep: bool) -> None:
     console = Console()
     with ExitStack() as stack:
         directory = stack.enter_context(_directory(keep=keep, console=console))
-        console.print("Starting a Kafka broker ...")
-        broker = stack.enter_context(Broker(offsets_partitions=4, directory=directory / "broker"))
+        broker = Broker(offsets_partitions=4, directory=directory / "broker")
         config_file = directory / "burrow.toml"
         config_file.write_text(
             CONFIGURATION.format(directory=directory, bootstrap=broker.bootstrap, port=0)
         )
         config = load(config_file, {}).config
         stop = stack.enter_context(running(config))
+        console.print("Starting a Kafka broker ...")
+        stack.enter_context(broker)
         stack.enter_context(_busy(broker.bootstrap, stop))
         console.print("Starting Spark, and Warren on it ...")
         monitor = stack.enter_context(monitoring(config))

@@ -23,10 +23,11 @@ def running(config: Config) -> Iterator[threading.Event]:
     """Everything the work stands on; the event is set when the work should stop."""
     path = Path(config.general.pidfile)
     with ExitStack() as stack:
+        # First of all: a start that is refused must not rename the log of the one that runs.
+        stack.enter_context(pidfile.held(path))
         if config.general.stdout_logfile:
             logfile = Path(config.general.stdout_logfile)
             stack.enter_context(output.redirected(logfile, datetime.now().astimezone()))
-        stack.enter_context(pidfile.held(path))
         stack.enter_context(logs.configured(config.logging))
         yield stack.enter_context(signals.stopping(forced=lambda: pidfile.release(path)))
 
