@@ -103,11 +103,34 @@ def test_a_bad_secret_is_not_told(tmp_path: Path) -> None:
     assert "sasl.s.password: *** is not allowed; must be a text" in problems
 
 
+def test_a_free_map_that_is_no_map_is_not_told(tmp_path: Path, secrets: str) -> None:
+    environ = {
+        "BURROW_NOTIFIER_N_HEADERS": "Authorization: tiger",
+        "BURROW_NOTIFIER_N_EXTRAS": '{"api_key": ["tiger"]}',
+        "BURROW_SPARK_CONF": "spark.ssl.keyPassword=tiger",
+    }
+
+    problems = problems_of(tmp_path, secrets, environ)
+
+    assert problems == [
+        f"{key}: *** (from environment {variable}) is not allowed; must be a table of texts"
+        for key, variable in {
+            "notifier.n.extras": "BURROW_NOTIFIER_N_EXTRAS",
+            "notifier.n.headers": "BURROW_NOTIFIER_N_HEADERS",
+            "spark.conf": "BURROW_SPARK_CONF",
+        }.items()
+    ]
+
+
 def test_urls_hide_what_lets_one_in() -> None:
     cases = {
         "http://example.com/v1": "http://example.com/v1",
         "http://u:p@example.com": "http://***@example.com",
         "https://hooks.slack.com/services/T0/B0/XXX": "https://hooks.slack.com/services/***",
+        "https://x.webhook.office.com/webhookb2/G@T/IncomingWebhook/S/O": (
+            "https://x.webhook.office.com/webhookb2/***"
+        ),
+        "https://discord.com/api/webhooks/1/S": "https://discord.com/api/webhooks/***",
         "https://e.com/?api_key=1&x=2": "https://e.com/?api_key=***&x=2",
         "^(a|services/b)$": "^(a|services/b)$",
     }
@@ -118,6 +141,7 @@ def test_urls_hide_what_lets_one_in() -> None:
 def test_keys_that_name_a_secret_are_recognised() -> None:
     secretive = (
         "key api_key apikey X-Api-Key token auth-token PASSWORD db.password secret Authorization"
+        " passphrase bearer jwt"
     )
     plain = "app tier keyboard author monkey fabric passage group"
 

@@ -30,7 +30,7 @@ def test_names_and_keys_are_the_same_in_any_case_and_values_keep_theirs(tmp_path
     assert config.connection(config.clusters["prod"]).profile.client_id == "MyClient"
 
 
-def test_keys_of_free_maps_are_lower_case_but_for_sparks(tmp_path: Path) -> None:
+def test_keys_of_free_maps_are_lower_case_but_for_sparks_quoted_or_not(tmp_path: Path) -> None:
     template = tmp_path / "t.tmpl"
     template.write_text("")
 
@@ -42,6 +42,8 @@ def test_keys_of_free_maps_are_lower_case_but_for_sparks(tmp_path: Path) -> None
         [spark.conf]
         "spark.sql.shuffle.partitions" = 4
         "spark.myOwn" = true
+        spark.unQuoted.setting = 5
+        spark.unQuoted.other = "six"
         [notifier.n]
         class-name = "http"
         url-open = "http://localhost"
@@ -50,7 +52,12 @@ def test_keys_of_free_maps_are_lower_case_but_for_sparks(tmp_path: Path) -> None
         """,
     ).config
 
-    assert config.spark.conf == {"spark.sql.shuffle.partitions": "4", "spark.myOwn": "true"}
+    assert config.spark.conf == {
+        "spark.sql.shuffle.partitions": "4",
+        "spark.myOwn": "true",
+        "spark.unQuoted.setting": "5",
+        "spark.unQuoted.other": "six",
+    }
     assert config.notifiers["n"].extras == {"api_key": "K", "number": "1"}
 
 
@@ -116,7 +123,7 @@ def test_what_cannot_be_read_is_refused_where_burrow_takes_zero(tmp_path: Path) 
         'logging.filename: ["a"] is not allowed; must be a text',
         'logging.maxsize: "ten" is not allowed; must be a whole number',
         'logging.use-compression: "yes" is not allowed; must be true or false',
-        'spark.conf: "x" is not allowed; must be a table of texts',
+        "spark.conf: *** is not allowed; must be a table of texts",
         'storage.s.min-distance: "1s" is not allowed; must be a whole number',
     ]
 
@@ -144,7 +151,7 @@ def test_old_list_names_work_everywhere_with_a_warning(tmp_path: Path) -> None:
     config = loaded.config
     for module in (config.consumers["local"], config.storage, config.notifiers["n"]):
         assert module.groups == ("a", "b")
-    assert len(loaded.warnings) == 6
+    assert len([warning for warning in loaded.warnings if "deprecated" in warning]) == 6
     assert (
         "storage.s.group-whitelist: deprecated; group-allowlist is its name now" in loaded.warnings
     )
@@ -159,7 +166,7 @@ def test_the_present_name_beats_the_old_one(tmp_path: Path) -> None:
 def test_an_unknown_log_level_is_info_with_a_warning(tmp_path: Path) -> None:
     cases = {"DEBUG": "debug", "": "info", "warn": "warn", "warning": "info"}
 
-    loads = {text: load_text(tmp_path, f'[logging]\nlevel = "{text}"\n') for text in cases}
+    loads = {text: load_text(tmp_path, f'{MINIMAL}[logging]\nlevel = "{text}"\n') for text in cases}
 
     assert {text: loaded.config.logging.level for text, loaded in loads.items()} == cases
     assert [text for text, loaded in loads.items() if loaded.warnings] == ["warning"]

@@ -67,13 +67,28 @@ def _parsed(file: Path) -> Any:
 def _lower(table: Table, path: tuple[str, ...], twice: list[str]) -> Table:
     lowered: Table = {}
     for raw_name, raw_value in table.items():
-        name = str(raw_name) if path == _CASE_KEPT else str(raw_name).lower()
+        name = str(raw_name).lower()
         inside = (*path, name)
         if name in lowered:
             twice.append(".".join(inside))
-        is_table = isinstance(raw_value, dict)
-        lowered[name] = _lower(raw_value, inside, twice) if is_table else raw_value
+        match raw_value:
+            case dict() if inside == _CASE_KEPT:
+                lowered[name] = _dotted(raw_value)
+            case dict():
+                lowered[name] = _lower(raw_value, inside, twice)
+            case _:
+                lowered[name] = raw_value
     return lowered
+
+
+def _dotted(table: Table, start: str = "") -> Table:
+    """Put together again what the dots of Spark's settings, unquoted, have taken apart."""
+    together: Table = {}
+    for name, value in table.items():
+        path = f"{start}{name}"
+        is_part = isinstance(value, dict) and value
+        together |= _dotted(value, f"{path}.") if is_part else {path: value}
+    return together
 
 
 class _YamlLoader(yaml.SafeLoader):

@@ -4,7 +4,7 @@ One key at a time, because every problem is to be told at once.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_origin
 
 import msgspec
 
@@ -88,11 +88,17 @@ class Reader:
             self._findings.warn(where, str(complaint))
             return complaint.instead
         except Refused as refused:
-            value = MASK if key.type is Secret else shown(refused.value)
+            value = MASK if _may_be_secret(key, found.raw) else shown(refused.value)
             reason = f": {refused.reason}" if refused.reason else ""
             problem = f"is not allowed{reason}; must be {refused.allowed}"
             self._findings.refuse_value(where, value, problem)
             return _instead(key)
+
+
+def _may_be_secret(key: Key, raw: Any) -> bool:
+    """Say whether a value must not be told; of a free map only a table shows which part is not."""
+    is_free = get_origin(key.type) is FrozenMap and not isinstance(raw, Mapping)
+    return key.type is Secret or is_free
 
 
 def _instead(key: Key) -> Any:

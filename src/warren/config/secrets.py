@@ -8,13 +8,14 @@ from typing import Generic, TypeVar, final
 MASK = "***"
 
 _SECRETIVE = re.compile(
-    r"password|passwd|secret|token|credential|authorization|(?:api|access|private|account)[-_.]?key"
+    r"password|passwd|passphrase|secret|token|credential|authorization|bearer|jwt"
+    r"|(?:api|access|private|account)[-_.]?key"
     # Only as words of their own: `key` hides, `keyboard` does not.
     r"|(?:^|[-_.])(?:key|pass|pwd|auth|cookie|signature)(?:$|[-_.\d])",
 )
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
-# Slack-like webhooks carry their secret as the path.
-_WEBHOOK = re.compile(r"(?<=/services/).+")
+# Webhooks of Slack, Teams and Discord carry their secret as the path.
+_WEBHOOK = re.compile(r"(/services/|/webhookb2/|/api/webhooks/).+")
 _PARAMETER = re.compile(r"(?<=[?&])([^=&]+)=([^&]*)")
 
 
@@ -27,7 +28,7 @@ def masked_url(url: str) -> str:
     """Hide what a URL carries of credentials and leave enough to recognise it; other texts pass."""
     if "://" not in url:
         return url
-    url = _WEBHOOK.sub(MASK, _USER_INFO.sub(f"{MASK}@", url))
+    url = _WEBHOOK.sub(rf"\1{MASK}", _USER_INFO.sub(f"{MASK}@", url))
     return _PARAMETER.sub(lambda m: f"{m[1]}={MASK if is_secretive(m[1]) else m[2]}", url)
 
 
