@@ -102,6 +102,7 @@ class Monitor:
             log.warning("consumers of this class are not read yet", type="main", consumer=name)
         self.board = Board(0)
         self._changed = threading.Event()
+        self._urgent = threading.Event()  # somebody waits for the next board
         self._ticks = threading.Condition()
         self._begun = self._published = 0
 
@@ -116,11 +117,18 @@ class Monitor:
     def _judge(self, stop: threading.Event) -> None:
         """Publish one board after another."""
         while not stop.is_set():
-            took = self._tick()
-            # Judging a great many partitions takes its time: leave the better part to reading.
-            catching_up = not all(f.progress.is_caught_up for f in self.followings.values())
-            stop.wait(max(MIN_PAUSE_S, took * (9 if catching_up else 1)))
+            self._urgent.clear()
+            self._rest(stop, self._tick())
             self._wait_for_change(stop)
+
+    def _rest(self, stop: threading.Event, took: float) -> None:
+        """Judging a great many partitions takes its time: leave the better part to reading."""
+        began, longest = time.monotonic(), max(self._config.evaluator.expire_cache, MIN_PAUSE_S)
+        while not stop.wait(MIN_PAUSE_S) and not self._urgent.is_set():
+            is_caught_up = all(f.progress.is_caught_up for f in self.followings.values())
+            enough = took if is_caught_up else min(9 * took, longest)
+            if time.monotonic() - began >= enough:
+                return
 
     def _watch_clusters(self, stop: threading.Event) -> Iterator[threading.Thread]:
         for name, cluster in self.clusters.items():
@@ -174,6 +182,7 @@ class Monitor:
         with self._ticks:
             next_tick = self._begun + 1
             self._changed.set()
+            self._urgent.set()
             self._ticks.wait_for(lambda: self._published >= next_tick, PUBLISHED_SECONDS)
 
     def get_level(self) -> str:
@@ -207,6 +216,7 @@ def _surviving(
             began = time.monotonic()
             try:
                 work(stop)
+                stop.wait(POLL_S)
                 continue
             except SourceError as error:
                 problem = str(error)

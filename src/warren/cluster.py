@@ -49,7 +49,7 @@ class Following:
     accepts: "Accepts"
     progress: Progress = field(default_factory=Progress)
     skips: Skips = field(default_factory=Skips)
-    heard: set[str] = field(default_factory=set)  # groups that some record read live was about
+    heard: set[str] | None = None  # groups read about live, while the past is read beside it
     is_backfill: bool = False  # reads what was there before the live reading began
     is_new_topic: bool = False  # the topic was missing once: nothing in it is from before our time
     _held_back: set[int] = field(default_factory=set)
@@ -74,6 +74,8 @@ class Following:
         """Whether a record about this group counts: the past does not overrule the present."""
         if not self.accepts(group):
             return False
+        if self.heard is None:
+            return True
         if self.is_backfill:
             return group not in self.heard
         self.heard.add(group)
@@ -96,13 +98,16 @@ class Following:
 
     def tell_held_back(self, now: float) -> None:
         """Log each partition that a hanging transaction begins, or ceases, to hold back."""
-        held = set(self.progress.held_back(now))
+        with self.cluster.lock:
+            held = set(self.progress.held_back(now))
+            ends = dict(self.progress.stable)
+        told = log.bind(coordinator="consumer", name=self.settings.name)
         for partition in sorted(held ^ self._held_back):
-            at = {"partition": partition, "offset": self.progress.stable.get(partition)}
+            at = {"partition": partition, "offset": ends.get(partition)}
             if partition in held:
-                log.warning("offsets partition is held back by a hanging transaction", **at)
+                told.warning("offsets partition is held back by a hanging transaction", **at)
             else:
-                log.info("offsets partition is free again", **at)
+                told.info("offsets partition is free again", **at)
         self._held_back = held
 
 

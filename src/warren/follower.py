@@ -1,6 +1,6 @@
 """Follows one offsets topic: Spark reads and decodes, this thread folds."""
 
-import shutil
+import math
 import tempfile
 import threading
 import time
@@ -25,6 +25,7 @@ log = structlog.get_logger()
 
 POLL_S = 0.5
 TELL_EVERY_S = 5.0
+UNANSWERED_S = 30.0  # after which partitions whose leader did not answer are tried again
 
 
 class Follower:
@@ -43,6 +44,8 @@ class Follower:
         }
         self._admin = AdminClient(clients.librdkafka(settings.servers, connection))
         self._changed = changed
+        if settings.start_latest and settings.backfill_earliest:
+            following.heard = set()
         self._told = time.monotonic()
         self._is_caught_up = False
         self._log = log.bind(
@@ -53,16 +56,25 @@ class Follower:
         """Follow from where the windows stand; returns when asked to, or to begin anew."""
         if not self._wait_for_topic(stop):
             return
+        assigned = self._assigned()
         start = pipeline.starting_positions(self._following, self._admin)
+        if not start:
+            raise StreamEnded("no partition of the offsets topic answers")
         progress = self._following.progress
+        progress.unanswered = sorted(assigned - start.keys())
+        again_at = time.monotonic() + UNANSWERED_S if progress.unanswered else math.inf
         with self._following.cluster.lock:
             progress.begin(start, time.time())
         pipeline.refresh_progress(self._following, self._admin, time.time())
         if progress.remaining > BATCH_RECORDS:
             self._read_to_end(self._following, start, stop)
             start = {partition: progress.position[partition] for partition in start}
+        if stop.is_set():
+            return
         with self._query(start) as (query, hand_over):
-            while not stop.is_set() and self._assigned() == start.keys():
+            while self._assigned() == assigned and time.monotonic() < again_at:
+                if stop.is_set():
+                    return
                 self._fold_next(self._following, hand_over)
                 self._tell_progress()
                 if not query.isActive and not hand_over.holds:
@@ -76,6 +88,7 @@ class Follower:
         past = self._following.backfill()
         self._read_to_end(past, pipeline.earliest_positions(past, self._admin), stop)
         self._log.info("backfill done", records=past.progress.records)
+        self._following.heard = None
         stop.wait()
 
     def _read_to_end(self, following: Following, start: Positions, stop: threading.Event) -> None:
@@ -107,18 +120,19 @@ class Follower:
         self, start: Positions, *, until_now: bool = False
     ) -> Iterator[tuple[StreamingQuery, HandOver]]:
         settings = self._following.settings
-        scratch = Path(tempfile.mkdtemp(prefix="warren-stream-"))
         hand_over = HandOver()
         # A pool of its own lets small batches pass another cluster's catching up.
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", settings.name)
         source = Source(settings.offsets_topic, self._options, start, until_now)
-        query = pipeline.follow(self._spark, source, hand_over, scratch)
-        try:
-            yield query, hand_over
-        finally:
-            hand_over.stop()
-            query.stop()
-            shutil.rmtree(scratch, ignore_errors=True)
+        with tempfile.TemporaryDirectory(
+            prefix="warren-stream-", ignore_cleanup_errors=True
+        ) as scratch:
+            query = pipeline.follow(self._spark, source, hand_over, Path(scratch))
+            try:
+                yield query, hand_over
+            finally:
+                hand_over.stop()
+                query.stop()
 
     def _fold_next(self, following: Following, hand_over: HandOver) -> None:
         if batch := hand_over.take(POLL_S):

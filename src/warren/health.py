@@ -55,6 +55,7 @@ def _consumer(following: Following, now: float) -> dict[str, object]:
         "lag": lag,
         "positions": {str(partition): at for partition, at in progress.position.items()},
         "held_back": progress.held_back(now),
+        "unanswered": progress.unanswered,
     }
 
 

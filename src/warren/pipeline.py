@@ -28,6 +28,7 @@ from warren.histories import Histories
 from warren.sources import log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, Positions, Source
 from warren.windows.made_anew import replace_topic
+from warren.windows.membership import Membership
 from warren.windows.view import histories
 
 Store = Callable[[str, Histories], StoredWindows]
@@ -51,6 +52,8 @@ def starting_positions(following: Following, admin: AdminClient) -> Positions:
     skips_the_past = following.settings.start_latest and not following.is_new_topic
     fresh = last if skips_the_past else first
     reached = {**fresh, **following.progress.position}
+    if any(reached[partition] > end for partition, end in last.items()):
+        begin_anew(following)  # the topic was: orders of the old one say nothing about the new
     # A position that the topic lacks: it was made anew, or cut off. All it has is news then.
     return {
         partition: reached[partition]
@@ -58,6 +61,15 @@ def starting_positions(following: Following, admin: AdminClient) -> Positions:
         else first[partition]
         for partition in first.keys() & last.keys()
     }
+
+
+def begin_anew(following: Following) -> None:
+    """Forget what the records of an offsets topic said that no longer exists."""
+    cluster = following.cluster
+    with cluster.lock:
+        cluster.windows.forget_groups()
+        cluster.membership = Membership()
+        following.progress.forget_positions()
 
 
 def earliest_positions(following: Following, admin: AdminClient) -> dict[int, int]:
@@ -84,7 +96,7 @@ def fold(following: Following, batch: Batch, now: float) -> None:
 
 def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> None:
     """List the cluster's topics; one that is gone, or made anew, takes its windows with it."""
-    topics = log_ends.list_topics(admin)
+    topics = log_ends.list_topics(admin, cluster.topics)
     with cluster.lock:
         for topic in gone(cluster.topics, topics):
             if topic in topics.counts:
@@ -110,10 +122,13 @@ def refresh_ends(cluster: Cluster, admin: AdminClient, now: float, timeout_s: fl
             cluster.ends_s = now
 
 
-def refresh_progress(following: Following, admin: AdminClient, now: float) -> None:
+def refresh_progress(
+    following: Following, admin: AdminClient, now: float, timeout_s: float = log_ends.TIMEOUT_S
+) -> None:
     """See how far the offsets topic goes, and how far of it no open transaction holds back."""
-    end = log_ends.fetch_ends(admin, following.leaders)
-    stable = log_ends.fetch_ends(admin, following.leaders, isolation=following.isolation)
+    leaders, isolation = following.leaders, following.isolation
+    end = log_ends.fetch_ends(admin, leaders, timeout_s=timeout_s)
+    stable = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
     with following.cluster.lock:
         following.progress.see_ends(
             log_ends.by_number(end.table), log_ends.by_number(stable.table), now
@@ -122,9 +137,12 @@ def refresh_progress(following: Following, admin: AdminClient, now: float) -> No
 
 def reap_groups(cluster: Cluster, admin: AdminClient, keep: set[str]) -> list[str]:
     """Delete the groups the brokers no longer know, apart from those that never were theirs."""
-    known = log_ends.list_groups(admin) | keep
     with cluster.lock:
-        dead = [group for group in histories(cluster.windows).groups if group not in known]
+        ours = histories(cluster.windows).groups
+    # Asked after: a group that is born meanwhile is not among ours.
+    known = log_ends.list_groups(admin) | keep
+    dead = [group for group in ours if group not in known]
+    with cluster.lock:
         for group in dead:
             cluster.windows.delete_group(group)
             cluster.membership.forget(group)
@@ -211,5 +229,5 @@ def gone(before: log_ends.Topics | None, now: log_ends.Topics) -> list[str]:
         topic
         for topic in before.counts
         if topic not in now.counts
-        or now.ids.get(topic) != before.ids.get(topic, now.ids.get(topic))
+        or (topic in before.ids and before.ids[topic] != now.ids.get(topic, before.ids[topic]))
     ]

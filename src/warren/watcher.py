@@ -18,6 +18,7 @@ from warren.sources import clients, log_ends
 log = structlog.get_logger()
 
 MIN_TIMEOUT_S = 3.0
+PROGRESS_S = 15.0
 REAPER_SINCE = (0, 11)  # the first Kafka that lists its groups
 
 
@@ -38,6 +39,8 @@ class Watcher:
             type="module", coordinator="cluster", class_="kafka", name=cluster.name
         )
         self._last_error = ""
+        # A broker that is frozen must not delay what the others tell by more than this.
+        self._in_time_s = min(log_ends.TIMEOUT_S, max(MIN_TIMEOUT_S, settings.offset_refresh / 2))
         self._reaped = time.monotonic()
         self._reaps = settings.groups_reaper_refresh > 0
         if self._reaps and connection.profile.kafka_release < REAPER_SINCE:
@@ -61,20 +64,27 @@ class Watcher:
                 self._log.info("brokers answer again")
                 self._cluster.problem = ""
             self._changed()
-            stop.wait(self._settings.offset_refresh - (time.monotonic() - began))
+            self._wait_for_next_round(stop, began + self._settings.offset_refresh)
+
+    def _wait_for_next_round(self, stop: threading.Event, due: float) -> None:
+        """However far the next round is off: a hanging transaction is noticed within a minute."""
+        while (left := due - time.monotonic()) > 0 and not stop.wait(min(left, PROGRESS_S)):
+            if left > PROGRESS_S:
+                self._see_progress(time.time())
 
     def _round(self, now: float) -> None:
         if self._wants_topics(now):
             pipeline.refresh_topics(self._cluster, self.admin, now)
-        # A broker that is frozen must not delay what the others tell by more than this.
-        in_time_s = min(log_ends.TIMEOUT_S, max(MIN_TIMEOUT_S, self._settings.offset_refresh / 2))
-        pipeline.refresh_ends(self._cluster, self.admin, now, in_time_s)
-        for following in self._followings:
-            pipeline.refresh_progress(following, self.admin, now)
-            following.tell_held_back(now)
+        pipeline.refresh_ends(self._cluster, self.admin, now, self._in_time_s)
+        self._see_progress(now)
         if self._reaps and time.monotonic() - self._reaped >= self._settings.groups_reaper_refresh:
             self._reaped = time.monotonic()
             self._reap()
+
+    def _see_progress(self, now: float) -> None:
+        for following in self._followings:
+            pipeline.refresh_progress(following, self.admin, now, self._in_time_s)
+            following.tell_held_back(now)
 
     def _wants_topics(self, now: float) -> bool:
         """Every `topic-refresh`, and sooner when something waits for a topic to be known."""
@@ -89,7 +99,12 @@ class Watcher:
 
     def _reap(self) -> None:
         keep = {following.own_group for following in self._followings}
-        for group in pipeline.reap_groups(self._cluster, self.admin, keep):
+        try:
+            reaped = pipeline.reap_groups(self._cluster, self.admin, keep)
+        except KafkaException as error:  # then nothing is known to be dead; next time
+            self._log.warning("cannot list the brokers' groups", problem=error.args[0].str())
+            return
+        for group in reaped:
             self._log.info("removed a group the brokers no longer know", group=group)
 
     def _remember(self, error: KafkaError) -> None:

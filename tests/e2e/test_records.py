@@ -120,7 +120,8 @@ def test_a_hanging_transaction_is_told_of_and_costs_only_its_partition(
 
         eventually(lambda: watched.committed("local", elsewhere), {"of-hanging": [6]})
         assert watched.committed("local", beside) == {}
-        assert watched.metric('warren_partitions_held_back{consumer="local"}') == 1
+        name = f'warren_offsets_partition_held_back{{consumer="local",partition="{held}"}}'
+        assert watched.metric(name) == 1
         message = "offsets partition is held back by a hanging transaction"
         assert [line["partition"] for line in watched.logged(message)] == [held]
         assert watched.health()["consumers"]["uncommitted"]["held_back"] == []

@@ -88,7 +88,7 @@ def test_warren_tells_about_itself(server: Running) -> None:
         'warren_records_read_total{consumer="local"}': "42",
         'warren_records_skipped_total{consumer="local",reason="key version"}': "3",
         'warren_offsets_partition_lag{consumer="local",partition="0"}': "7",
-        'warren_partitions_held_back{consumer="local"}': "1",
+        'warren_offsets_partition_held_back{consumer="local",partition="4"}': "1",
         'warren_consumer_state{consumer="local",state="caught up"}': "1",
         'warren_log_ends_age_seconds{cluster="local"}': "1.5",
         'warren_sink_outcomes_total{sink="influxdb",outcome="sent"}': "9",

@@ -95,10 +95,14 @@ def _consumers(consumers: Any, family: Family) -> Iterator[str]:
         _spread(every, "lag", "partition"),
     )
     yield family(
-        "warren_partitions_held_back",
+        "warren_offsets_partition_held_back",
         "gauge",
         "Partitions of the offsets topic that a hanging transaction keeps from being read",
-        [({"consumer": each}, len(state.get("held_back") or ())) for each, state in every],
+        [
+            ({"consumer": each, "partition": str(partition)}, 1)
+            for each, state in every
+            for partition in state.get("held_back") or ()
+        ],
     )
     yield family(
         "warren_consumer_state",

@@ -13,6 +13,7 @@ from uuid import UUID
 import pyarrow as pa
 from confluent_kafka import (
     IsolationLevel,
+    KafkaError,
     KafkaException,
     TopicCollection,
     TopicPartition,
@@ -66,19 +67,34 @@ class Ends(NamedTuple):
     missing: Mapping[Partition, str]
 
 
-def list_topics(admin: AdminClient, timeout_s: float = TIMEOUT_S) -> Topics:
-    """All topics, internal ones included. Raises KafkaException when no broker answers."""
+def list_topics(
+    admin: AdminClient, before: Topics | None = None, timeout_s: float = TIMEOUT_S
+) -> Topics:
+    """All topics, internal ones included. Raises KafkaException when no broker answers.
+
+    What could not be learnt of a topic this time is taken from `before`.
+    """
+    before = before or Topics({}, {}, {})
     metadata = admin.list_topics(timeout=timeout_s)
     good = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
+    in_doubt = {
+        name: before.counts[name]
+        for name, topic in metadata.topics.items()
+        if name not in good
+        and name in before.counts
+        and topic.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART
+    }
+    known = good.keys() | in_doubt.keys()
+    old_ids = {name: each for name, each in before.ids.items() if name in known}
     return Topics(
-        counts={name: len(topic.partitions) for name, topic in good.items()},
+        counts={name: len(topic.partitions) for name, topic in good.items()} | in_doubt,
         leaders={
             (name, number): partition.leader
             for name, topic in good.items()
             for number, partition in topic.partitions.items()
             if partition.leader in metadata.brokers
         },
-        ids=_topic_ids(admin, sorted(good), timeout_s),
+        ids=old_ids | _topic_ids(admin, sorted(good), timeout_s),
     )
 
 
@@ -90,7 +106,7 @@ def _topic_ids(admin: AdminClient, names: list[str], timeout_s: float) -> dict[s
         for name, future in admin.describe_topics(some, request_timeout=timeout_s).items():
             try:
                 found = future.result(2 * timeout_s).topic_id
-            except KafkaException:
+            except (KafkaException, TimeoutError):
                 continue  # gone between the two calls, or not ours to describe
             if identity := _uuid(found):
                 ids[name] = identity
@@ -154,6 +170,8 @@ def _ask_broker(
                 ends[where.topic, where.partition] = future.result(2 * question.timeout_s).offset
             except KafkaException as error:
                 missing[where.topic, where.partition] = error.args[0].str()
+            except TimeoutError:
+                missing[where.topic, where.partition] = "no answer in time"
         if len(missing) >= len(chunk) and not ends:
             # The broker does not answer: the rest would only wait as long again.
             missing |= dict.fromkeys(partitions, next(iter(missing.values())))

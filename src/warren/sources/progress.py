@@ -19,6 +19,7 @@ class Progress:
     stable: dict[int, int] = field(default_factory=dict)  # up to here nothing is open
     records: int = 0  # read since the start
     restarts: int = 0
+    unanswered: list[int] = field(default_factory=list)  # partitions whose leader gave no answer
     problem: str = ""  # why nothing is being read, if so
     _standing_since: dict[int, float] = field(default_factory=dict)  # before something open
     _counted: deque[tuple[float, int]] = field(default_factory=deque)  # moments, records by then
@@ -52,6 +53,15 @@ class Progress:
         self.stable.update(stable)
         self._target = self._target or dict(stable)
         self._settle()
+
+    def forget_positions(self) -> None:
+        """The topic was made anew: where it was read to, and its ends, are no more."""
+        self.position.clear()
+        self.end.clear()
+        self.stable.clear()
+        self._standing_since.clear()
+        self._target.clear()
+        self._caught_up = False
 
     def held_back(self, now: float) -> list[int]:
         """Partitions that a hanging transaction keeps from being read further."""

@@ -227,6 +227,12 @@ class Windows:
         self.owners.forget(group, topic)
         self.waiting.forget_group(group, topic)
 
+    def forget_groups(self) -> None:
+        """Forget every group; topics and their log ends stay."""
+        for number in [*self.pairs.of_group]:
+            self.delete_group(self.pairs.groups[number])
+        self.waiting = Waiting(self.intervals, self.min_distance_ms)
+
     def delete_topic(self, topic: str) -> None:
         """Forget a topic everywhere; commits that wait for it may be of its successor, and stay."""
         number = self.ends.topics.find(topic)
