@@ -22,6 +22,8 @@ TLS = """client-profile = "p"
 tls = "t"
 [tls.t]
 """
+CERTIFICATES = "must be a PEM file of certificates"
+KEY = "must be a PEM file of a private key"
 
 
 def write_pair(directory: Path, name: str) -> None:
@@ -69,21 +71,20 @@ def test_certificates_that_can_be_used_load(files: Path) -> None:
 
 def test_certificates_that_cannot_be_used_get_one_line(files: Path) -> None:
     cases = {
-        'certfile: "no" cannot be read: No such file or directory': (
+        f'certfile: "no" cannot be read: No such file or directory; {CERTIFICATES}': (
             'certfile = "no"\nkeyfile = "a.key"'
         ),
-        'cafile: "." cannot be read: Is a directory': 'cafile = "."',
-        'cafile: "junk" holds no certificates in PEM form': 'cafile = "junk"',
-        'cafile: "a.key" holds no certificates in PEM form': 'cafile = "a.key"',
-        'keyfile: "junk" holds no private key in PEM form': (
+        f'cafile: "." cannot be read: Is a directory; {CERTIFICATES}': 'cafile = "."',
+        f'cafile: "junk" holds no certificates in PEM form; {CERTIFICATES}': 'cafile = "junk"',
+        f'cafile: "a.key" holds no certificates in PEM form; {CERTIFICATES}': 'cafile = "a.key"',
+        f'keyfile: "junk" holds no private key in PEM form; {KEY}': (
             'certfile = "a.crt"\nkeyfile = "junk"'
         ),
-        'keyfile: "a.locked" is protected by a password; give a key without one': (
+        f'keyfile: "a.locked" is protected by a password; {KEY} without one': (
             'certfile = "a.crt"\nkeyfile = "a.locked"'
         ),
-        'keyfile: "b.key" is not the key of the certificate in "a.crt"': (
-            'certfile = "a.crt"\nkeyfile = "b.key"'
-        ),
+        'keyfile: "b.key" is not the key of the certificate in "a.crt"; '
+        "must be a PEM file of that key": 'certfile = "a.crt"\nkeyfile = "b.key"',
         "keyfile: missing; a certfile needs its keyfile": 'certfile = "a.crt"',
         "certfile: missing; a keyfile needs its certfile": 'keyfile = "a.key"',
     }

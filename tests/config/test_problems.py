@@ -35,7 +35,7 @@ REFUSED = {
         class-name = "caching"
         [evaluator.b]
         class-name = "caching\"""",
-    'cluster.c.class-name: "zk" is not allowed; must be one of kafka': """
+    'cluster.c.class-name: "zk" is not allowed; must be kafka': """
         [cluster.c]
         class-name = "zk"
         servers = ["h:1"]""",
@@ -44,8 +44,8 @@ REFUSED = {
         class-name = "KAFKA"
         cluster = "local"
         servers = ["h:1"]""",
-    "storage.s.class-name: missing; must be one of inmemory": "[storage.s]",
-    'evaluator.e.class-name: "x" is not allowed; must be one of caching': """
+    "storage.s.class-name: missing; must be inmemory": "[storage.s]",
+    'evaluator.e.class-name: "x" is not allowed; must be caching': """
         [evaluator.e]
         class-name = "x\"""",
     "cluster.servers: is outside of a section; must be in [cluster.NAME]": """
@@ -81,6 +81,15 @@ REFUSED = {
         [cluster.c]
         class-name = "kafka"
         servers = "a:1,b:2\"""",
+    f'cluster.c.servers: "PLAINTEXT://b:9092" is not allowed: '
+    f"write host:port, without PLAINTEXT://; {HOST_PORT}": """
+        [cluster.c]
+        class-name = "kafka"
+        servers = ["PLAINTEXT://b:9092"]""",
+    'httpserver.h.address: ":1, :2" is not allowed: it is more than one; '
+    "must be host:port or :port, the port up to 65535": """
+        [httpserver.h]
+        address = ":1, :2\"""",
     'cluster.c.client-profile: "p" names no client-profile section; must be one of: '
     "none, as there is no [client-profile.NAME] section": """
         [cluster.c]
@@ -196,7 +205,8 @@ REFUSED_NOTIFIERS = {
         url-open = "http://localhost"
         send-close = true
         template-close = "TEMPLATE\"""",
-    'notifier.n.extra-ca: "nowhere" cannot be read: No such file or directory': """
+    'notifier.n.extra-ca: "nowhere" cannot be read: No such file or directory; '
+    "must be a PEM file of certificates": """
         class-name = "http"
         url-open = "http://localhost"
         extra-ca = "nowhere\"""",
@@ -213,8 +223,15 @@ REFUSED_NOTIFIERS = {
         port = 70000
         from = "a"
         to = "b\"""",
-    """notifier.n.server: "a b" is not allowed: it is more than one; """
-    "a list is written as a list, or with spaces; must be a host name or address": """
+    'notifier.n.server: "smtp://h" is not allowed: write the host alone, without smtp://; '
+    "must be a host name or address": """
+        class-name = "email"
+        server = "smtp://h"
+        port = 25
+        from = "a"
+        to = "b\"""",
+    'notifier.n.server: "a b" is not allowed: it is more than one; '
+    "must be a host name or address": """
         class-name = "email"
         server = "a b"
         port = 25
@@ -381,13 +398,27 @@ def test_an_unknown_key_is_told_with_the_nearest_one(tmp_path: Path) -> None:
     ]
 
 
+def test_unknown_keys_are_told_with_the_problems_they_may_explain(tmp_path: Path) -> None:
+    text = '[cluster.c]\nclass-name = "kafka"\nserver = ["h:1"]\n[notifer.x]\n'
+
+    assert problems_of(tmp_path, text) == [
+        f"cluster.c.servers: missing; must be a list, each {HOST_PORT[8:]}",
+        "notifer: unknown section; did you mean notifier?",
+        "cluster.c.server: unknown key; did you mean servers?",
+    ]
+
+
 def test_a_value_where_a_section_belongs_is_unknown(tmp_path: Path) -> None:
-    loaded = load_text(tmp_path, "general = 5\nstorage = 1\n")
+    text = "general = 5\nstorage = 1\ncluster = 0\n[[consumer]]\nclass-name = 'kafka'\n"
+
+    loaded = load_text(tmp_path, text)
 
     assert loaded.config.storage.name == "default"
     assert sorted(loaded.unknown) == [
+        "cluster: unknown key; sections are written [cluster.NAME]",
+        "consumer: unknown key; sections are written [consumer.NAME]",
         "general: unknown key; sections are written [general]",
-        "storage: unknown key; sections are written [storage]",
+        "storage: unknown key; sections are written [storage.NAME]",
     ]
 
 
@@ -402,14 +433,17 @@ def test_a_key_of_another_class_is_a_warning(tmp_path: Path) -> None:
     url-open = "http://localhost"
     """
 
-    loaded = load_text(tmp_path, text)
+    loaded = load_text(tmp_path, MINIMAL + text)
 
-    assert loaded.warnings == ["notifier.n.url-open: not used by a section of this class-name"]
+    assert loaded.warnings == [
+        "notifier.n.url-open: not used by a section of this class-name",
+        "notifier.n: notifications are not sent by this version yet",
+    ]
     assert loaded.unknown == []
 
 
 def test_keys_given_twice_in_different_case_are_told(tmp_path: Path) -> None:
-    loaded = load_text(tmp_path, '[logging]\nlevel = "warn"\nLevel = "error"\n')
+    loaded = load_text(tmp_path, MINIMAL + '[logging]\nlevel = "warn"\nLevel = "error"\n')
 
     assert loaded.config.logging.level == "error"
     assert loaded.warnings == [

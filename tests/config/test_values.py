@@ -102,6 +102,12 @@ def test_values_are_coerced_as_burrow_coerces_them(tmp_path: Path) -> None:
     assert (evaluator.minimum_complete, evaluator.expire_cache) == (0.2, 5)
 
 
+def test_a_negative_minimum_complete_is_accepted_as_burrow_does(tmp_path: Path) -> None:
+    text = MINIMAL + '[evaluator.e]\nclass-name = "caching"\nminimum-complete = -0.5\n'
+
+    assert load_text(tmp_path, text).config.evaluator.minimum_complete == -0.5
+
+
 def test_what_cannot_be_read_is_refused_where_burrow_takes_zero(tmp_path: Path) -> None:
     text = """
     [logging]

@@ -10,14 +10,15 @@ _LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 _HOST_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _DOCKER_SERVICE = re.compile(rf"{_LABEL}_{_LABEL}")  # stack_service: one underscore, no dots
 _ALL_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)*")
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+._-]*://")
 _ZOOKEEPER_PATH = re.compile(r"/|(?:/[a-zA-Z0-9_-][a-zA-Z0-9_.-]*)+")
 
 
 def host_port(text: str) -> str:
-    """Accept one server; an IPv6 address needs its brackets."""
+    """Accept one server of a list; an IPv6 address needs its brackets."""
+    if _is_several(text):
+        raise ValueError("it is more than one; a list is written as a list, or with spaces")
     host, port = split(text)
-    if not host:
-        raise ValueError("the host is missing")
     _check_host(host)
     _check_port(port, lowest=1)
     return text
@@ -34,8 +35,10 @@ def listen_address(text: str) -> str:
 
 def split(text: str) -> tuple[str, str]:
     """Part an address at its last colon; brackets around the host are removed."""
-    if re.search(r"[,;\s]", text):
-        raise ValueError("it is more than one; a list is written as a list, or with spaces")
+    if _is_several(text):
+        raise ValueError("it is more than one")
+    if scheme := _SCHEME.match(text):
+        raise ValueError(f"write host:port, without {scheme[0]}")
     host, colon, port = text.rpartition(":")
     if not colon:
         raise ValueError("the port is missing")
@@ -48,7 +51,9 @@ def split(text: str) -> tuple[str, str]:
 
 def host(text: str) -> str:
     """Accept a server whose port is given elsewhere."""
-    host_port(f"{text}:1")
+    if scheme := _SCHEME.match(text):
+        raise ValueError(f"write the host alone, without {scheme[0]}")
+    _check_host(split(f"{text}:1")[0])
     return text
 
 
@@ -71,7 +76,13 @@ def consumers_parent(text: str) -> str:
     return text
 
 
+def _is_several(text: str) -> bool:
+    return re.search(r"[,;\s]", text) is not None
+
+
 def _check_host(host: str) -> None:
+    if not host:
+        raise ValueError("the host is missing")
     if ":" in host:
         ipaddress.IPv6Address(host)
     elif _ALL_NUMBERS.fullmatch(host):

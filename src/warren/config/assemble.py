@@ -94,7 +94,8 @@ class Assembly:
         if found and str(found.raw) in classes:
             return classes[str(found.raw)]
         given = f"{shown(str(found.raw))} is not allowed" if found else "missing"
-        self._findings.refuse(f"{path}.class-name", f"{given}; must be one of {', '.join(classes)}")
+        choice = f"{'one of ' if len(classes) > 1 else ''}{', '.join(classes)}"
+        self._findings.refuse(f"{path}.class-name", f"{given}; must be {choice}")
         return min(classes.values(), key=lambda each: len(keys_of(each)))
 
     def _add_from_environment(self, kind: str, named: dict[str, Any], referred: set[str]) -> None:
@@ -118,10 +119,13 @@ class Assembly:
         return next(iter(modules.values()), fallback)
 
     def _table(self, kind: str) -> Table:
-        table = self._tables.get(kind) or {}
+        table = self._tables.get(kind)
+        if table is None:  # also YAML's section without keys
+            return {}
         if isinstance(table, dict):
             return table
-        self._findings.not_known(kind, f"key; sections are written [{kind}]", [])
+        form = f"{kind}.NAME" if kind in NAMED else kind
+        self._findings.not_known(kind, f"key; sections are written [{form}]", [])
         return {}
 
     def _note_unknown(

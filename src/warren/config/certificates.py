@@ -16,16 +16,19 @@ def certificates(file: str) -> list[x509.Certificate]:
     try:
         return x509.load_pem_x509_certificates(_bytes(file))
     except ValueError as error:
-        raise ValueError(_reason(error, "holds no certificates in PEM form")) from error
+        reason = _reason(error, "holds no certificates in PEM form")
+        raise ValueError(f"{reason}; must be a PEM file of certificates") from error
 
 
 def private_key(file: str) -> PrivateKeyTypes:
     try:
         return load_pem_private_key(_bytes(file), password=None)
     except TypeError as error:
-        raise ValueError("is protected by a password; give a key without one") from error
+        reason = "is protected by a password"
+        raise ValueError(f"{reason}; must be a PEM file of a private key without one") from error
     except ValueError as error:
-        raise ValueError(_reason(error, "holds no private key in PEM form")) from error
+        reason = _reason(error, "holds no private key in PEM form")
+        raise ValueError(f"{reason}; must be a PEM file of a private key") from error
 
 
 def are_pair(certfile: str, keyfile: str) -> bool:

@@ -1,6 +1,7 @@
 """What only the whole configuration can tell: names that refer to nothing, files that are missing.
 
-Strict where Burrow would crash, fail or silently lose something; what Burrow accepts, starts.
+Strict where Burrow would crash, fail or silently lose something; what Burrow accepts and can use,
+starts.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -114,7 +115,8 @@ def check_tls(tls: Tls, findings: Findings) -> None:
     elif tls.keyfile and not tls.certfile:
         findings.refuse(f"{path}.certfile", "missing; a keyfile needs its certfile")
     elif tls.certfile and all(usable) and not certificates.are_pair(tls.certfile, tls.keyfile):
-        text = f"is not the key of the certificate in {shown(tls.certfile)}"
+        certfile = shown(tls.certfile)
+        text = f"is not the key of the certificate in {certfile}; must be a PEM file of that key"
         findings.refuse_value(f"{path}.keyfile", shown(tls.keyfile), text)
 
 

@@ -94,6 +94,10 @@ def _dotted(table: Table, start: str = "") -> Table:
 class _YamlLoader(yaml.SafeLoader):
     """Every scalar stays a text: a key's type knows best what `0.10` or `on` was to mean."""
 
+    def construct_document(self, node: yaml.Node) -> Any:
+        self.deep_construct = True  # refuses a value that holds itself
+        return super().construct_document(node)
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002  PyYAML's signature
         names = [key.value for key, _ in node.value]
         for name in names:

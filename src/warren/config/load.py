@@ -12,6 +12,7 @@ from warren.config.config import Loaded
 from warren.config.environment import Environment
 from warren.config.findings import Findings
 from warren.config.kinds import NAMED, SINGLE
+from warren.config.notices import notice
 from warren.config.secrets import FrozenMap
 from warren.config.sections import General
 from warren.errors import ConfigError
@@ -29,7 +30,9 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
     check(config, findings)
     excused = findings.excuse(idle_sections(config))
     if findings.problems:
-        raise ConfigError(file, [str(problem) for problem in findings.problems])
+        # An unknown key is often the reason why another is missing.
+        raise ConfigError(file, [*map(str, findings.problems), *findings.unknown])
+    notice(config, findings)
     for variable in environment.ignored([*SINGLE, *NAMED]):
         findings.warn(f"environment {variable}", "sets nothing; no section has such a key")
     if "zookeeper" in excused:

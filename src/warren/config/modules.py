@@ -65,7 +65,10 @@ class Cluster(Named, frozen=True, kw_only=True):
 class Consumer(Filtered, frozen=True, kw_only=True):
     class_name: Annotated[
         str,
-        key("Who holds the commits: Kafka's offsets topic, or ZooKeeper."),
+        key(
+            "Who holds the commits: Kafka's offsets topic, or ZooKeeper, which this version does "
+            "not read yet."
+        ),
     ] = "kafka"
     cluster: Annotated[Name, key("The `cluster` section the groups belong to.", example="local")]
     servers: Annotated[
@@ -112,7 +115,10 @@ class Evaluator(Named, frozen=True, kw_only=True):
     minimum_complete: Annotated[
         float,
         Meta(le=1),
-        key("Part of the window, 0 to 1, that must be filled before a partition can be bad."),
+        key(
+            "Part of the window, up to 1, that must be filled before a partition can be bad; 0, "
+            "and anything below, asks for nothing."
+        ),
     ] = 0.0
     allowed_lag: Annotated[Seconds, key("Lag, in messages, that counts as none.")] = 0
 

@@ -3,9 +3,11 @@
 CONFIGURATION = """\
 # Configuration
 
-Warren reads Burrow's configuration: a `burrow.toml` that starts Burrow starts Warren.
-[config/burrow.toml](../config/burrow.toml) shows every key with its default. This page and that
-file are written from the types by `python -m warren.config.document`.
+Warren reads Burrow's configuration: a `burrow.toml` that starts Burrow starts Warren, apart from
+values that Burrow takes without a word and cannot use, see
+[differences](differences.md#configuration-and-process); there too is what this version does not do
+yet. [config/burrow.toml](../config/burrow.toml) shows every key with its default. This page and
+that file are written from the types by `python -m warren.config.document`.
 
 `warren check-config` prints the configuration in effect, with where each value came from and with
 secrets masked, and exits 1 if anything is wrong.
@@ -15,7 +17,8 @@ secrets masked, and exits 1 if anything is wrong.
 In the dotenv formats dots make the sections: `storage.default.intervals=15`.
 
 **Case.** Names of sections and keys are the same in any case, and so are names that refer to a
-section. Values keep their case. Only the keys in `spark.conf` keep theirs.
+section. Values keep their case. Only the keys in `spark.conf` keep theirs, and their dots need no
+quotes.
 
 **Types.** A list may be written as a text, separated by spaces. Numbers and booleans may be written
 as texts; one that cannot be read is an error (Burrow takes it for 0).
@@ -29,7 +32,8 @@ ignored, lists are separated by spaces, tables are JSON objects. A variable cann
 
 **What is wrong** is told all at once, one line each, and nothing starts. An unknown key or section
 is a warning to `warren serve` and an error to `warren check-config`. Problems in sections that
-nothing refers to are warnings, as Burrow never looks there.
+nothing refers to are warnings, as Burrow never looks there. So is a configuration without any
+cluster, and a section that this version does nothing with yet.
 
 **Old names.** `group-whitelist` and `group-blacklist` work, with a warning.
 
@@ -56,7 +60,7 @@ ABOUT = {
     "storage": "The history of commits that verdicts are made from. At most one.",
     "evaluator": "How verdicts are made. At most one.",
     "httpserver": "Where the HTTP API listens.",
-    "notifier": "Who is told about bad groups, and how.",
+    "notifier": "Who is told about bad groups, and how. Nothing is sent by this version yet.",
     "http": "A request to a URL with a body made by a template, and what every notifier has.",
     "email": "A mail made by a template that begins with `Subject: `, and what every notifier has.",
 }

@@ -58,7 +58,7 @@ class General(Section, frozen=True, kw_only=True):
         str,
         key(
             "Warren's own. Directory for what outlives the process; without it every start reads "
-            "the offsets topics anew.",
+            "the offsets topics anew. Not used by this version yet.",
             example="/var/lib/warren",
         ),
     ] = ""
