@@ -54,8 +54,9 @@ def test_who_listens_widely_without_a_token_is_warned(tmp_path: Path) -> None:
         'address = "0.0.0.0:0"': True,
         'address = "127.0.0.1:0"': False,
         'address = "[::1]:0"': False,
-        'address = ":0"\nwrite-token = "x"': False,
-        'address = ":0"\nallow-writes = false': False,
+        'address = ":0"\nwrite-token = "x"': True,
+        'address = ":0"\nallow-writes = false': True,
+        'address = ":0"\nread-token = "x"\nwrite-token = "y"': False,
     }
     wrong = []
     for case, expected in cases.items():

@@ -111,6 +111,7 @@ def test_groups_as_lines(server: Running) -> None:
 
     lines = [json.loads(line) for line in answer.body.splitlines()]
     assert answer.headers["content-type"] == "application/x-ndjson"
+    assert "positions" in json.loads(answer.headers["x-warren-board"])
     assert [line["group"] for line in lines] == ["rewound", "stalled", "stopped"]
 
 
@@ -225,9 +226,9 @@ def test_status_changes_are_told_as_they_happen(tmp_path: Path) -> None:
         add(windows, COMMITS[10:20], first_order=100)
 
         started.publish(Board(2, {"local": cluster_board(windows, ENDS)}))
-        appeared = event(stream)
+        appeared = event(stream), event(stream)
         started.publish(Board(3, {"local": cluster_board(windows, ENDS, now_s=NOW_S - 599)}))
-        changed = event(stream)
+        changed = event(stream), event(stream)
         windows.delete_group("stopped")
         started.publish(Board(4, {"local": cluster_board(windows, ENDS, now_s=NOW_S - 599)}))
         gone = event(stream)
@@ -235,9 +236,12 @@ def test_status_changes_are_told_as_they_happen(tmp_path: Path) -> None:
 
     stopped = {"cluster": "local", "group": "stopped"}
     assert stream.headers["content-type"] == "text/event-stream"
-    assert first == ("board", {"moment_ms": 1})
-    assert appeared == ("status", {**stopped, "before": None, "after": "ERR", "moment_ms": 2})
-    assert changed == ("status", {**stopped, "before": "ERR", "after": "OK", "moment_ms": 3})
+    boards = [("board", {"moment_ms": number, "positions": {}}) for number in (1, 2, 3)]
+    assert first == boards[0]
+    became = {**stopped, "before": None, "after": "ERR", "moment_ms": 2}
+    assert appeared == (("status", became), boards[1])
+    became = {**stopped, "before": "ERR", "after": "OK", "moment_ms": 3}
+    assert changed == (("status", became), boards[2])
     assert gone == ("status", {**stopped, "before": "OK", "after": None, "moment_ms": 4})
 
 

@@ -13,6 +13,11 @@ from warren.errors import StartError
 
 log = structlog.get_logger()
 
+EXPOSED = "whoever reaches this port may read all answers; set read-token, or listen on loopback"
+EXPOSED_TO_WRITERS = (
+    "whoever reaches this port may read all answers and delete groups; "
+    "set read-token and write-token, or listen on loopback"
+)
 BACKLOG = 1024
 
 
@@ -56,15 +61,11 @@ def bind(servers: Mapping[str, HttpServer]) -> list[Listener]:
 
 def _warn_if_exposed(listener: Listener) -> None:
     server = listener.server
-    guarded = server.write_token or server.read_token or server.client_cafile
-    if guarded or not server.allow_writes or _is_loopback(listener.socket.getsockname()[0]):
+    guarded = server.read_token or server.client_cafile
+    if guarded or _is_loopback(listener.socket.getsockname()[0]):
         return
-    log.warning(
-        "whoever reaches this port may delete groups; "
-        "set write-token, or allow-writes = false, or listen on a loopback address",
-        name=server.name,
-        address=server.address,
-    )
+    exposed = EXPOSED_TO_WRITERS if server.allow_writes and not server.write_token else EXPOSED
+    log.warning(exposed, name=server.name, address=server.address)
 
 
 def _is_loopback(host: str) -> bool:

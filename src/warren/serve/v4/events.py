@@ -9,6 +9,7 @@ import numpy as np
 from warren.model import Status
 from warren.serve.answers import Answer, Request, Stream
 from warren.serve.site import Site
+from warren.serve.v4.lines import moment
 from warren.serve.view import Cluster, View
 
 KEEP_ALIVE_S = 15.0
@@ -36,7 +37,7 @@ async def _follow(site: Site) -> AsyncIterator[bytes]:
     site.listeners += 1
     try:
         seen = site.view
-        yield _event("board", seen.facts.moment_ms, {"moment_ms": seen.facts.moment_ms})
+        yield _board(seen)
         while True:
             try:
                 async with asyncio.timeout(KEEP_ALIVE_S):
@@ -45,9 +46,16 @@ async def _follow(site: Site) -> AsyncIterator[bytes]:
                 yield b": still here\n\n"
                 continue
             changes, seen = list(changed(seen, site.view)), site.view
-            yield b"".join(_event("status", each.moment_ms, each) for each in changes)
+            if changes:
+                told = b"".join(_event("status", each.moment_ms, each) for each in changes)
+                yield told + _board(seen)
     finally:
         site.listeners -= 1
+
+
+def _board(view: View) -> bytes:
+    """The board that what was told before it is of."""
+    return _event("board", view.facts.moment_ms, moment(view))
 
 
 def _event(kind: str, number: int, data: object) -> bytes:

@@ -17,6 +17,7 @@ from warren.serve.v4.queries import AllGroups, OneGroup, OnePartition
 from warren.serve.view import Cluster, View
 
 NO_GENERATION = -1
+BOARD_HEADER = "x-warren-board"
 AT_ONCE = 200  # lines sent at a time
 NONE = np.zeros(0, np.int64)
 
@@ -48,7 +49,8 @@ def all_groups(site: Site, query: AllGroups) -> shapes.Groups | Stream:
     view = site.view
     chosen = _choose(view, query)
     if query.format == "ndjson":
-        headers = [("content-type", "application/x-ndjson"), *site.cors]
+        board = msgspec.json.encode(moment(view)).decode()  # the lines are groups and nothing else
+        headers = [("content-type", "application/x-ndjson"), (BOARD_HEADER, board), *site.cors]
         return Stream(200, headers, _in_lines(view, chosen))
     page = chosen.lines(view, query.offset, query.offset + query.limit)
     return shapes.Groups(moment(view), chosen.number.size, page)
