@@ -65,7 +65,7 @@ class Committer:
 
 
 @click.command()
-@click.option("--warm-up", default=120, help="Seconds before measuring; the JIT needs them.")
+@click.option("--warm-up", default=420, help="Seconds before measuring; the JIT needs them.")
 @click.option("--seconds", default=60)
 @click.option("--probes", default=60, help="Commits whose way into an answer is timed.")
 def main(warm_up: int, seconds: int, probes: int) -> None:
