@@ -236,7 +236,9 @@ def test_status_changes_are_told_as_they_happen(tmp_path: Path) -> None:
 
     stopped = {"cluster": "local", "group": "stopped"}
     assert stream.headers["content-type"] == "text/event-stream"
-    boards = [("board", {"moment_ms": number, "positions": {}}) for number in (1, 2, 3)]
+    boards: list[tuple[str, Any]] = [
+        ("board", {"moment_ms": number, "positions": {}}) for number in (1, 2, 3)
+    ]
     assert first == boards[0]
     became = {**stopped, "before": None, "after": "ERR", "moment_ms": 2}
     assert appeared == (("status", became), boards[1])
