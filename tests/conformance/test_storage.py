@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 from conformance.conftest import RecordCase, Vectors
+from windows.batches import COMMITS
 from windows.model import Model, Slot
 
 from warren.config.groups import GroupFilter
@@ -16,16 +17,6 @@ NOW_S = 2_000_000_000
 BASE_MS = (NOW_S - 100) * 1000
 CLUSTER = "c1"
 
-COMMITS = pa.schema(
-    [
-        ("group", pa.string()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("offset", pa.int64()),
-        ("committed_ms", pa.int64()),
-        ("order", pa.int64()),
-    ]
-)
 
 # Where Burrow is wrong, the right answer is the model's. Why each departure is right:
 DEPARTURES = {

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
+from windows.batches import COMMITS
 
 from warren.board import Board, ClusterBoard, TopicEnds
 from warren.evaluate.verdicts import Settings, judge
@@ -15,16 +16,6 @@ from warren.windows.windows import Windows
 Commit = tuple[str, str, int, int, int]
 
 NOW_S = 1_700_000_000
-COMMITS = pa.schema(
-    [
-        ("group", pa.string()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("offset", pa.int64()),
-        ("committed_ms", pa.int64()),
-        ("order", pa.int64()),
-    ]
-)
 
 
 def windows_of(ends: Mapping[str, Sequence[int | None]], commits: Iterable[Commit]) -> Windows:
