@@ -26,7 +26,6 @@ def test_a_configuration_of_burrow_1_1_loads_with_deprecation_warnings() -> None
         "consumer.logis-dev.group-blacklist",
         "consumer.logis-dev-zk.group-whitelist",
         "consumer.logis-dev-zk.group-blacklist",
-        "consumer.logis-dev-zk",
     ]
 
 

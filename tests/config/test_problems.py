@@ -39,7 +39,17 @@ REFUSED = {
         [cluster.c]
         class-name = "zk"
         servers = ["h:1"]""",
-    'consumer.c.class-name: "KAFKA" is not allowed; must be one of kafka, kafka_zk, storm': """
+    "consumer.c.zookeeper-path: missing; must be the zkRoot of Storm's spouts, such as /storm": """
+        [cluster.c]
+        class-name = "kafka"
+        servers = ["h:9092"]
+        [consumer.c]
+        class-name = "storm"
+        cluster = "c"
+        servers = ["zk:2181"]
+    """,
+    'consumer.c.class-name: "KAFKA" is not allowed; '
+    "must be one of kafka, kafka_admin, kafka_zk, storm": """
         [consumer.c]
         class-name = "KAFKA"
         cluster = "local"
@@ -152,7 +162,7 @@ REFUSED_PROFILES = {
     'client-profile.p.sasl: "s" names no sasl section; must be one of: '
     "none, as there is no [sasl.NAME] section": 'sasl = "s"',
     'sasl.s.mechanism: "GSSAPI" is not allowed; '
-    'must be one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, ""': """
+    'must be one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, ""': """
         sasl = "s"
         [sasl.s]
         username = "u"
@@ -237,6 +247,36 @@ REFUSED_NOTIFIERS = {
         port = 25
         from = "a"
         to = "b\"""",
+    'notifier.n.method-open: "GO AWAY" is not allowed; must be an HTTP method such as POST': """
+        class-name = "http"
+        url-open = "http://localhost"
+        method-open = "GO AWAY\"""",
+    'notifier.n.headers: "a b" cannot be the name of a header': """
+        class-name = "http"
+        url-open = "http://localhost"
+        headers = { "a b" = "c" }""",
+    'notifier.n.headers: "x" has a value that cannot be in a header': """
+        class-name = "http"
+        url-open = "http://localhost"
+        headers = { x = "a\\r\\nb: c" }""",
+    "notifier.n.webhook-url: missing; must be a text": 'class-name = "slack"',
+    "notifier.n.webhook-url: is not allowed: it does not begin with http:// or https://; "
+    "must be the URL of an incoming webhook": """
+        class-name = "slack"
+        webhook-url = "T0/B0/secret\"""",
+    'notifier.n.url: "http://" is not allowed: the host is missing; '
+    "must be a URL such as https://host:port/path": """
+        class-name = "alertmanager"
+        url = "http://\"""",
+    "notifier.n.send-once: is not possible: Alertmanager forgets an alert that is not repeated": """
+        class-name = "alertmanager"
+        url = "http://localhost:9093"
+        send-once = true""",
+    'notifier.n.extras: "a-b" cannot be a label of an alert; '
+    "must be letters, digits and underscores": """
+        class-name = "alertmanager"
+        url = "http://localhost:9093"
+        extras = { a-b = "c" }""",
     "notifier.n.from: is empty; must be a mail address": """
         class-name = "email"
         server = "h"
@@ -268,17 +308,15 @@ def test_each_mistake_in_a_notifier_gets_its_line(tmp_path: Path) -> None:
     assert wrongly_refused(tmp_path, REFUSED_NOTIFIERS, MINIMAL + NOTIFIER) == {}
 
 
-def test_a_notifier_needs_a_template_and_zookeeper(tmp_path: Path) -> None:
+def test_a_notifier_needs_a_template_and_no_zookeeper(tmp_path: Path) -> None:
     problems = problems_of(tmp_path, '[notifier.n]\nclass-name = "null"\n')
 
-    assert problems == [
-        "zookeeper.servers: missing; a notifier needs ZooKeeper servers",
-        "notifier.n.template-open: missing; must name a template file",
-    ]
+    assert problems == ["notifier.n.template-open: missing; must name a template file"]
 
 
 def test_new_notifier_classes_need_no_template(tmp_path: Path) -> None:
     text = '[zookeeper]\nservers = "zk:2181"\n[notifier.n]\nclass-name = "slack"\n'
+    text += 'webhook-url = "https://localhost/services/T/B/X"\n'
 
     assert problems_of(tmp_path, text) == []
 
@@ -437,7 +475,6 @@ def test_a_key_of_another_class_is_a_warning(tmp_path: Path) -> None:
 
     assert loaded.warnings == [
         "notifier.n.url-open: not used by a section of this class-name",
-        "notifier.n: notifications are not sent by this version yet",
     ]
     assert loaded.unknown == []
 

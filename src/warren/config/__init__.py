@@ -2,9 +2,17 @@
 
 from warren.config.config import Config, Connection, Loaded
 from warren.config.groups import GroupFilter
+from warren.config.history import History
 from warren.config.load import load
 from warren.config.modules import Cluster, Consumer, Evaluator, HttpServer, Storage
-from warren.config.notifiers import EmailNotifier, HttpNotifier, Notifier
+from warren.config.notifiers import (
+    AlertmanagerNotifier,
+    EmailNotifier,
+    HttpNotifier,
+    Notifier,
+    OverHttp,
+    SlackNotifier,
+)
 from warren.config.render import render_effective
 from warren.config.secrets import FrozenMap, Secret
 from warren.config.sections import (
@@ -18,27 +26,45 @@ from warren.config.sections import (
     Tls,
     Zookeeper,
 )
+from warren.config.sinks import (
+    ConsoleSink,
+    ElasticsearchSink,
+    FilesSink,
+    HttpSink,
+    InfluxdbSink,
+    Sink,
+)
 
 __all__ = [
+    "AlertmanagerNotifier",
     "ClientProfile",
     "Cluster",
     "Config",
     "Connection",
+    "ConsoleSink",
     "Consumer",
+    "ElasticsearchSink",
     "EmailNotifier",
     "Evaluator",
+    "FilesSink",
     "FrozenMap",
     "General",
     "GroupFilter",
+    "History",
     "HttpNotifier",
     "HttpServer",
+    "HttpSink",
     "Iam",
+    "InfluxdbSink",
     "Loaded",
     "Logging",
     "Metrics",
     "Notifier",
+    "OverHttp",
     "Sasl",
     "Secret",
+    "Sink",
+    "SlackNotifier",
     "Spark",
     "Storage",
     "Tls",

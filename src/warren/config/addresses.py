@@ -5,6 +5,7 @@ Each function returns the text to keep or raises ValueError with the reason.
 
 import ipaddress
 import re
+from urllib.parse import urlsplit
 
 _LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 _HOST_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -55,6 +56,20 @@ def host(text: str) -> str:
         raise ValueError(f"write the host alone, without {scheme[0]}")
     _check_host(split(f"{text}:1")[0])
     return text
+
+
+def url(text: str) -> str:
+    """Accept the address of an HTTP server; a slash at its end is dropped."""
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"}:
+        raise ValueError("it does not begin with http:// or https://")
+    if re.search(r"[\s\x00-\x1f\x7f]", text):
+        raise ValueError("it has blanks in it")
+    if not parts.hostname:
+        raise ValueError("the host is missing")
+    if parts.port == 0:  # and what is no port raises ValueError here
+        raise ValueError("port 0 is out of range")
+    return text.rstrip("/")
 
 
 def host_name(text: str) -> str:

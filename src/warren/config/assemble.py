@@ -12,10 +12,11 @@ from warren.config.environment import Environment
 from warren.config.files import Table
 from warren.config.findings import Findings
 from warren.config.keys import Key, keys_of
-from warren.config.kinds import IMPLICIT, LOOKED_UP, NAMED, ONLY_ONE, SINGLE
+from warren.config.kinds import ASKED_FOR, IMPLICIT, LOOKED_UP, NAMED, ONLY_ONE, SINGLE
 from warren.config.read import Reader
 from warren.config.secrets import FrozenMap, shown
 from warren.config.sections import Section
+from warren.config.sinks import HttpSink
 
 
 class Assembly:
@@ -32,8 +33,11 @@ class Assembly:
         for kind in ONLY_ONE:
             named[kind] = self._only(kind, named[kind])
         single: dict[str, Any] = {kind: self._single(kind) for kind in SINGLE}
+        if single["history"] is None and named.get("sink"):  # sinks are fed from it
+            single["history"] = self._reader.section(SINGLE["history"], "history", {})
         profiles = named["client-profile"].values()
-        secured = [*profiles, *named["httpserver"].values(), single["zookeeper"]]
+        sinks = [sink for sink in named["sink"].values() if isinstance(sink, HttpSink)]
+        secured = [*profiles, *named["httpserver"].values(), single["zookeeper"], *sinks]
         self._add_from_environment("tls", named, {user.tls for user in secured if user})
         self._add_from_environment("sasl", named, {profile.sasl for profile in profiles})
         self._add_from_environment("iam", named, {profile.iam for profile in profiles})
@@ -43,6 +47,7 @@ class Assembly:
             consumers=named["consumer"],
             httpservers=named["httpserver"],
             notifiers=named["notifier"],
+            sinks=named["sink"],
             **{kind: named[kind] for kind in ("tls", "sasl", "iam", *ONLY_ONE)},
             **single,
         )
@@ -50,7 +55,8 @@ class Assembly:
     def _single(self, kind: str) -> Section | None:
         table = self._table(kind)
         absent = kind not in self._tables and not self._environment.mentions(kind)
-        if absent and any(key.is_required for key in keys_of(SINGLE[kind])):
+        needs_file = kind in ASKED_FOR or any(key.is_required for key in keys_of(SINGLE[kind]))
+        if absent and needs_file:
             return None
         self._note_unknown(kind, table, keys_of(SINGLE[kind]))
         return self._reader.section(SINGLE[kind], kind, table)
@@ -136,6 +142,7 @@ class Assembly:
         elsewhere: AbstractSet[str] = frozenset(),
     ) -> None:
         known = {key.name for key in keys} | {key.extra.get("formerly", "") for key in keys}
+        known |= {key.file_name for key in keys}
         for name in sorted(table.keys() - known):
             if name in elsewhere:
                 self._findings.warn(f"{path}.{name}", "not used by a section of this class-name")

@@ -4,18 +4,17 @@ Strict where Burrow would crash, fail or silently lose something; what Burrow ac
 starts.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 from warren.config import certificates
 from warren.config.config import Config
 from warren.config.findings import Findings
-from warren.config.notifiers import EmailNotifier, HttpNotifier, Notifier
+from warren.config.kinds import OF_KAFKA
+from warren.config.notifier_checks import check_notifier
 from warren.config.secrets import shown
 from warren.config.sections import ClientProfile, Tls
-
-# Burrow's own classes, which can do nothing without a template; ours bring theirs.
-_TEMPLATED = {"http", "email", "null"}
+from warren.config.sink_checks import check_sink
+from warren.config.sinks import HttpSink
 
 
 def check(config: Config, findings: Findings) -> None:
@@ -27,9 +26,11 @@ def check(config: Config, findings: Findings) -> None:
         check_tls(tls, findings)
     for name, server in config.httpservers.items():
         path = f"httpserver.{name}.client-cafile"
-        _is_usable(path, server.client_cafile, certificates.certificates, findings)
+        findings.can_use(path, server.client_cafile, certificates.certificates)
     for notifier in config.notifiers.values():
         check_notifier(notifier, findings)
+    for sink in config.sinks.values():
+        check_sink(sink, config.tls, findings)
 
 
 def idle_sections(config: Config) -> dict[str, str]:
@@ -37,9 +38,10 @@ def idle_sections(config: Config) -> dict[str, str]:
     profiles = set(_profile_names(config))
     used = [config.client_profiles[name] for name in profiles if name in config.client_profiles]
     servers = [*config.httpservers.values(), *([config.zookeeper] if config.notifiers else [])]
+    sinks = [sink for sink in config.sinks.values() if isinstance(sink, HttpSink)]
     names = {
         "client-profile": (config.client_profiles, profiles),
-        "tls": (config.tls, {user.tls for user in [*used, *servers] if user}),
+        "tls": (config.tls, {user.tls for user in [*used, *servers, *sinks] if user}),
         "sasl": (config.sasl, {profile.sasl for profile in used}),
         "iam": (config.iam, {profile.iam for profile in used}),
     }
@@ -57,8 +59,26 @@ def check_servers(config: Config, findings: Findings) -> None:
         for name, module in modules.items():
             if not module.servers:
                 findings.refuse(f"{kind}.{name}.servers", "is empty; must name a server at least")
-    if config.notifiers and not (config.zookeeper and config.zookeeper.servers):
-        findings.refuse("zookeeper.servers", "missing; a notifier needs ZooKeeper servers")
+    for name, consumer in config.consumers.items():
+        if consumer.class_name == "storm" and not consumer.zookeeper_path:
+            path = f"consumer.{name}.zookeeper-path"
+            findings.refuse(path, "missing; must be the zkRoot of Storm's spouts, such as /storm")
+    check_lock(config, findings)
+
+
+def check_lock(config: Config, findings: Findings) -> None:
+    """What decides who notifies must be there to decide."""
+    lock, cluster = config.general.notifier_lock, config.general.notifier_cluster
+    if not config.notifiers:
+        return
+    if lock == "zookeeper" and not (config.zookeeper and config.zookeeper.servers):
+        path = "general.notifier-lock"
+        findings.refuse_value(path, shown(lock), "needs servers; set zookeeper.servers")
+    if lock == "kafka" and cluster:
+        _check_name("general.notifier-cluster", cluster, "cluster", config.clusters, findings)
+    if lock == "kafka" and not config.clusters:
+        path = "general.notifier-lock"
+        findings.refuse_value(path, shown(lock), "needs a cluster; add a [cluster.NAME] section")
 
 
 def check_references(config: Config, findings: Findings) -> None:
@@ -101,15 +121,18 @@ def _check_login(name: str, config: Config, findings: Findings) -> None:
         findings.refuse(f"sasl.{name}.username", "missing; logging in needs a user name")
     if sasl and not sasl.password:
         findings.refuse(f"sasl.{name}.password", "missing; logging in needs a password")
+    if sasl and sasl.mechanism == "OAUTHBEARER" and not sasl.token_url:
+        text = "missing; OAUTHBEARER needs the URL that gives tokens"
+        findings.refuse(f"sasl.{name}.token-url", text)
 
 
 def check_tls(tls: Tls, findings: Findings) -> None:
     path = f"tls.{tls.name}"
     usable = [
-        _is_usable(f"{path}.certfile", tls.certfile, certificates.certificates, findings),
-        _is_usable(f"{path}.keyfile", tls.keyfile, certificates.private_key, findings),
+        findings.can_use(f"{path}.certfile", tls.certfile, certificates.certificates),
+        findings.can_use(f"{path}.keyfile", tls.keyfile, certificates.private_key),
     ]
-    _is_usable(f"{path}.cafile", tls.cafile, certificates.certificates, findings)
+    findings.can_use(f"{path}.cafile", tls.cafile, certificates.certificates)
     if tls.certfile and not tls.keyfile:
         findings.refuse(f"{path}.keyfile", "missing; a certfile needs its keyfile")
     elif tls.keyfile and not tls.certfile:
@@ -118,47 +141,6 @@ def check_tls(tls: Tls, findings: Findings) -> None:
         certfile = shown(tls.certfile)
         text = f"is not the key of the certificate in {certfile}; must be a PEM file of that key"
         findings.refuse_value(f"{path}.keyfile", shown(tls.keyfile), text)
-
-
-def check_notifier(notifier: Notifier, findings: Findings) -> None:
-    path = f"notifier.{notifier.name}"
-    if notifier.class_name in _TEMPLATED:
-        _check_template(f"{path}.template-open", notifier.template_open, findings)
-        if notifier.send_close:
-            _check_template(f"{path}.template-close", notifier.template_close, findings)
-    if isinstance(notifier, HttpNotifier):
-        if not notifier.url_open:
-            findings.refuse(f"{path}.url-open", "missing; an http notifier needs a URL")
-        if notifier.send_close and not notifier.url_close:
-            findings.refuse(f"{path}.url-close", "missing; send-close needs a URL")
-    if isinstance(notifier, EmailNotifier):
-        for key, value in (("from", notifier.sender), ("to", notifier.to)):
-            if not value:
-                findings.refuse(f"{path}.{key}", "is empty; must be a mail address")
-    if isinstance(notifier, HttpNotifier | EmailNotifier) and not notifier.noverify:
-        _is_usable(f"{path}.extra-ca", notifier.extra_ca, certificates.certificates, findings)
-
-
-def _check_template(path: str, file: str, findings: Findings) -> None:
-    if not file:
-        findings.refuse(path, "missing; must name a template file")
-        return
-    try:
-        Path(file).read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a name with a null in it
-        reason = error.strerror if isinstance(error, OSError) else error
-        problem = f"cannot be read: {reason}; must be a template file"
-        findings.refuse_value(path, shown(file), problem)
-
-
-def _is_usable(path: str, file: str, read: Callable[[str], object], findings: Findings) -> bool:
-    try:
-        if file:
-            read(file)
-    except ValueError as error:
-        findings.refuse_value(path, shown(file), str(error))
-        return False
-    return True
 
 
 def _check_name(path: str, name: str, kind: str, known: Iterable[str], findings: Findings) -> None:
@@ -182,7 +164,7 @@ def _profile_references(config: Config) -> Iterator[tuple[str, str]]:
     for name, cluster in config.clusters.items():
         yield f"cluster.{name}.client-profile", cluster.client_profile
     for name, consumer in config.consumers.items():
-        if consumer.class_name == "kafka":
+        if consumer.class_name in OF_KAFKA:
             yield f"consumer.{name}.client-profile", consumer.client_profile
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from warren.config.history import History
 from warren.config.modules import Cluster, Consumer, Evaluator, HttpServer, Storage
 from warren.config.notifiers import Notifier
 from warren.config.secrets import FrozenMap
@@ -19,6 +20,7 @@ from warren.config.sections import (
     Tls,
     Zookeeper,
 )
+from warren.config.sinks import Sink
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +38,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     zookeeper: Zookeeper | None = None
     spark: Spark = Spark()
     metrics: Metrics = Metrics()
+    history: History | None = None  # None: nothing is kept
     client_profiles: Mapping[str, ClientProfile] = FrozenMap()
     tls: Mapping[str, Tls] = FrozenMap()
     sasl: Mapping[str, Sasl] = FrozenMap()
@@ -46,6 +49,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     evaluator: Evaluator = Evaluator(name="default")
     httpservers: Mapping[str, HttpServer] = FrozenMap()
     notifiers: Mapping[str, Notifier] = FrozenMap()
+    sinks: Mapping[str, Sink] = FrozenMap()
+
+    @property
+    def history_directory(self) -> str:
+        """Where history is, or would be: absolute, as Spark works in a directory of its own."""
+        given = self.history.directory if self.history else ""
+        if "://" in given:
+            return given
+        state = self.general.state_dir
+        return str(Path(given or (f"{state}/history" if state else "warren-history")).absolute())
 
     def connection(self, module: Cluster | Consumer) -> Connection:
         """Gather how a cluster or consumer connects; without a profile, Burrow's defaults."""

@@ -15,6 +15,7 @@ from warren.config.notifiers import Notifier
 from warren.config.prose import ABOUT, CONFIGURATION, SAMPLE
 from warren.config.secrets import FrozenMap, Secret, shown
 from warren.config.sections import Section
+from warren.config.sinks import Sink
 
 # Sections of the sample that are in use; the rest stand there as comments.
 _IN_USE = {
@@ -29,6 +30,7 @@ _IN_USE = {
     "evaluator": "default",
     "httpserver": "default",
 }
+_COMMON: dict[str, type[Section]] = {"notifier": Notifier, "sink": Sink}
 _EXAMPLE_NAMES = {"tls": "mytls", "sasl": "mysasl", "iam": "myiam"}
 
 
@@ -54,13 +56,19 @@ def _chapters() -> Iterator[tuple[str, str, list[Key], Iterable[str]]]:
     for kind, struct in SINGLE.items():
         yield f"`[{kind}]`", kind, list(keys_of(struct)), ()
     for kind, classes in NAMED.items():
-        struct = Notifier if kind == "notifier" else next(iter(classes.values()))
+        struct = _COMMON.get(kind) or next(iter(classes.values()))
         yield f"`[{kind}.NAME]`", kind, list(keys_of(struct)), classes
-    common = {key.name for key in keys_of(Notifier)}
-    for class_name, struct in NAMED["notifier"].items():
+        if kind in _COMMON:
+            yield from _chapters_of_classes(kind)
+
+
+def _chapters_of_classes(kind: str) -> Iterator[tuple[str, str, list[Key], Iterable[str]]]:
+    """What a class has beyond what all of its kind have."""
+    common = {key.name for key in keys_of(_COMMON[kind])}
+    for class_name, struct in NAMED[kind].items():
         own = [key for key in keys_of(struct) if key.name not in common]
         if own:
-            yield f"`[notifier.NAME]` of class `{class_name}`", class_name, own, ()
+            yield f"`[{kind}.NAME]` of class `{class_name}`", class_name, own, ()
 
 
 def _table(keys: list[Key], classes: Iterable[str]) -> str:
@@ -91,6 +99,8 @@ def _meaning(key: Key) -> str:
     notes = [key.description]
     if "formerly" in key.extra:
         notes.append(f"Formerly `{key.extra['formerly']}`, which still works.")
+    if key.file_name:
+        notes.append(f"Or `{key.file_name}`, the path of a file that holds it.")
     if "unused" in key.extra:
         notes.append(f"Accepted and not used: {key.extra['unused']}.")
     if "file_only" in key.extra:

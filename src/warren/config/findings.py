@@ -1,9 +1,11 @@
 """What reading and checking a configuration brings to light, gathered so that all can be told."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from warren.config.secrets import shown
 
 
 def one_line(text: str) -> str:
@@ -37,6 +39,16 @@ class Findings:
         origin = self.origins.get(path, "")
         source = f" (from {origin})" if origin.startswith("environment") else ""
         self.refuse(path, f"{value}{source} {problem}")
+
+    def can_use(self, path: str, file: str, read: Callable[[str], object]) -> bool:
+        """Refuse a file, where one is named, that READ raises ValueError about."""
+        try:
+            if file:
+                read(file)
+        except ValueError as error:
+            self.refuse_value(path, shown(file), str(error))
+            return False
+        return True
 
     def warn(self, path: str, text: str) -> None:
         self.warnings.append(one_line(f"{path}: {text}"))

@@ -16,6 +16,7 @@ from msgspec import NODEFAULT, Meta
 
 from warren.config import addresses, versions
 from warren.config.groups import compiled
+from warren.config.secrets import Secret
 
 
 class Check(NamedTuple):
@@ -65,6 +66,10 @@ Regexp = Annotated[str, Check(_regexp, "a regular expression in RE2's dialect")]
 HostPort = Annotated[str, Check(addresses.host_port, "host:port, the port from 1 to 65535")]
 Host = Annotated[str, Check(addresses.host, "a host name or address")]
 Listen = Annotated[str, Check(addresses.listen_address, "host:port or :port, the port up to 65535")]
+Url = Annotated[str, Check(addresses.url, "a URL such as https://host:port/path")]
+OptionalUrl = Annotated[
+    str, Check(lambda text: text and addresses.url(text), "a URL such as https://host:port/path")
+]
 ZookeeperPath = Annotated[
     str, Check(addresses.zookeeper_path, "a path such as /burrow, without a slash at its end")
 ]
@@ -85,6 +90,11 @@ class Key(NamedTuple):
     default: Any  # NODEFAULT: the key is required
     description: str
     extra: dict[str, str]
+
+    @property
+    def file_name(self) -> str:
+        """The key that names a file with the value, which only secrets have."""
+        return f"{self.name}-file" if self.type is Secret else ""
 
     @property
     def is_required(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from warren.config.history import History
 from warren.config.modules import Cluster, Consumer, Evaluator, HttpServer, Storage
 from warren.config.notifiers import NOTIFIERS
 from warren.config.sections import (
@@ -16,6 +17,7 @@ from warren.config.sections import (
     Tls,
     Zookeeper,
 )
+from warren.config.sinks import SINKS
 
 SINGLE: dict[str, type[Section]] = {
     "general": General,
@@ -23,7 +25,10 @@ SINGLE: dict[str, type[Section]] = {
     "zookeeper": Zookeeper,
     "spark": Spark,
     "metrics": Metrics,
+    "history": History,
 }
+# What is not asked for is not done: without the section there is none.
+ASKED_FOR = ("history",)
 # Sections with names, by class-name; those without one are under the empty class-name.
 NAMED: dict[str, Mapping[str, type[Section]]] = {
     "client-profile": {"": ClientProfile},
@@ -31,12 +36,20 @@ NAMED: dict[str, Mapping[str, type[Section]]] = {
     "sasl": {"": Sasl},
     "iam": {"": Iam},
     "cluster": {"kafka": Cluster},
-    "consumer": {"kafka": Consumer, "kafka_zk": Consumer, "storm": Consumer},
+    "consumer": {
+        "kafka": Consumer,
+        "kafka_admin": Consumer,
+        "kafka_zk": Consumer,
+        "storm": Consumer,
+    },
     "storage": {"inmemory": Storage},
     "evaluator": {"caching": Evaluator},
     "httpserver": {"": HttpServer},
     "notifier": NOTIFIERS,
+    "sink": SINKS,
 }
+# Consumers that connect to brokers; the others to ZooKeeper.
+OF_KAFKA = ("kafka", "kafka_admin")
 # Made up when there is no such section; these keys of theirs the environment cannot change.
 IMPLICIT = {
     "storage": {"class-name": "inmemory"},

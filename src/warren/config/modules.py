@@ -66,17 +66,21 @@ class Consumer(Filtered, frozen=True, kw_only=True):
     class_name: Annotated[
         str,
         key(
-            "Who holds the commits: Kafka's offsets topic, or ZooKeeper, which this version does "
-            "not read yet."
+            "Where commits are read: Kafka's offsets topic; the brokers, asked group by group "
+            "(Warren's own); ZooKeeper; ZooKeeper for Storm's spouts."
         ),
     ] = "kafka"
     cluster: Annotated[Name, key("The `cluster` section the groups belong to.", example="local")]
     servers: Annotated[
         tuple[HostPort, ...],
-        key("Brokers; ZooKeeper servers for the other classes.", example='["localhost:9092"]'),
+        key("Brokers; ZooKeeper servers for `kafka_zk` and `storm`.", example='["localhost:9092"]'),
     ]
     client_profile: Annotated[
-        Name, key("`kafka`: the `client-profile` section to connect with.", example="local")
+        Name,
+        key(
+            "`kafka`, `kafka_admin`: the `client-profile` section to connect with.",
+            example="local",
+        ),
     ] = ""
     offsets_topic: Annotated[str, key("`kafka`: topic that holds the commits.")] = (
         "__consumer_offsets"
@@ -89,11 +93,22 @@ class Consumer(Filtered, frozen=True, kw_only=True):
         Literal["read-committed", "read-uncommitted"],
         key("Warren's own, `kafka`: whether commits of aborted transactions are left out."),
     ] = "read-committed"
+    group_refresh: Annotated[
+        Seconds,
+        key(
+            "Warren's own, `kafka_admin`: seconds between polls of the groups; 0 is the cluster's "
+            "`offset-refresh`."
+        ),
+    ] = 0
     zookeeper_path: Annotated[
         ZookeeperParent,
-        key("Other classes: path of the cluster in ZooKeeper.", example="/kafka"),
+        key(
+            "`kafka_zk`: path of the cluster in ZooKeeper, above /consumers. `storm`: the spouts' "
+            "zkRoot.",
+            example="/kafka",
+        ),
     ] = ""
-    zookeeper_timeout: Annotated[Period, key("Other classes: session time-out, seconds.")] = 30
+    zookeeper_timeout: Annotated[Period, key("ZooKeeper classes: session time-out, seconds.")] = 30
 
 
 class Storage(Filtered, frozen=True, kw_only=True):
@@ -105,6 +120,19 @@ class Storage(Filtered, frozen=True, kw_only=True):
     min_distance: Annotated[
         int, key("Commits of a partition closer than this many seconds are kept as one.")
     ] = 0
+    max_groups: Annotated[
+        Seconds, key("Warren's own. Groups of a cluster, at most; 0 is no limit.")
+    ] = 500_000
+    max_topics: Annotated[
+        Seconds, key("Warren's own. Topics of a cluster, at most; 0 is no limit.")
+    ] = 200_000
+    max_partitions: Annotated[
+        Seconds,
+        key(
+            "Warren's own. Partitions of all groups of a cluster, at most, about 0.5 kB of memory "
+            "each; 0 is no limit. What does not fit is left out, counted and logged."
+        ),
+    ] = 5_000_000
     workers: Annotated[Count, key("Burrow's threads.", unused=_NO_THREADS)] = 20
     queue_depth: Annotated[Seconds, key("Burrow's queues.", unused=_NO_THREADS)] = 1
 

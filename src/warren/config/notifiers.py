@@ -3,15 +3,24 @@
 A new class is a Struct here and a line in `NOTIFIERS`.
 """
 
+import re
 from typing import Annotated
 
 import msgspec
 
-from warren.config.keys import Host, Period, Port, key, one_of
+from warren.config.keys import Check, Host, Period, Port, Regexp, Seconds, Url, key, one_of
 from warren.config.modules import Filtered
 from warren.config.secrets import FrozenMap, Secret
 
+
+def _method(text: str) -> str:
+    if not re.fullmatch("[A-Za-z]+", text):
+        raise ValueError
+    return text
+
+
 AuthType = Annotated[str, one_of("", "plain", "crammd5", fold=str.lower)]
+Method = Annotated[str, Check(_method, "an HTTP method such as POST")]
 
 
 class Notifier(Filtered, frozen=True, kw_only=True):
@@ -43,6 +52,44 @@ class Notifier(Filtered, frozen=True, kw_only=True):
         FrozenMap[str],
         key("Free values for the templates.", example='{ api_key = "REDACTED", app = "burrow" }'),
     ] = FrozenMap()
+    max_per_minute: Annotated[
+        Seconds,
+        key(
+            "Warren's own. Messages a minute; of more groups than that it tells in a digest. "
+            "0 is no limit."
+        ),
+    ] = 20
+    lag_above: Annotated[
+        Seconds | None,
+        key(
+            "Warren's own. Tell as well when a lag is above this many messages.",
+            default="off",
+            example="10000",
+        ),
+    ] = None
+    lag_growing_for: Annotated[
+        Seconds,
+        key(
+            "Warren's own. Tell as well when a lag has been growing for this many seconds; with "
+            "lag-above too, when both are so. 0 is off.",
+            example="900",
+        ),
+    ] = 0
+    lag_groups: Annotated[
+        Regexp,
+        key(
+            "Warren's own. Lag of groups in whose name this is found; all if empty.",
+            example="^important-",
+        ),
+    ] = ""
+    lag_topics: Annotated[
+        Regexp,
+        key(
+            "Warren's own. Each topic in whose name this is found by itself; if empty, the lag of "
+            "all topics of a group together.",
+            example="^orders",
+        ),
+    ] = ""
 
     @property
     def repeat_s(self) -> int:
@@ -50,17 +97,10 @@ class Notifier(Filtered, frozen=True, kw_only=True):
         return self.interval if self.send_interval is None else self.send_interval
 
 
-class HttpNotifier(Notifier, frozen=True, kw_only=True):
-    url_open: Annotated[
-        str, key("URL, itself a template; required.", example="http://alerts.example.com/v1/event")
-    ] = ""
-    url_close: Annotated[
-        str,
-        key("The same, required with send-close.", example="http://alerts.example.com/v1/event"),
-    ] = ""
-    method_open: Annotated[str, key("HTTP method.")] = "POST"
-    method_close: Annotated[str, key("HTTP method.")] = "POST"
-    timeout: Annotated[int, key("Time-out of the whole request, seconds.")] = 5
+class OverHttp(Notifier, frozen=True, kw_only=True):
+    """What every class has that sends HTTP requests."""
+
+    timeout: Annotated[Period, key("Time-out of the whole request, seconds.")] = 5
     keepalive: Annotated[int, key("TCP keep-alive, seconds.")] = 300
     disable_http_keepalive: Annotated[bool, key("A new connection for every message.")] = False
     headers: Annotated[
@@ -72,6 +112,34 @@ class HttpNotifier(Notifier, frozen=True, kw_only=True):
         str, key("Certificates to trust besides the system's.", example="ca.pem")
     ] = ""
     noverify: Annotated[bool, key("Do not verify the server's certificate.")] = False
+
+
+class HttpNotifier(OverHttp, frozen=True, kw_only=True):
+    url_open: Annotated[
+        str, key("URL, itself a template; required.", example="http://alerts.example.com/v1/event")
+    ] = ""
+    url_close: Annotated[
+        str,
+        key("The same, required with send-close.", example="http://alerts.example.com/v1/event"),
+    ] = ""
+    method_open: Annotated[Method, key("HTTP method.")] = "POST"
+    method_close: Annotated[Method, key("HTTP method.")] = "POST"
+
+
+class SlackNotifier(OverHttp, frozen=True, kw_only=True):
+    webhook_url: Annotated[
+        Secret,
+        key(
+            "Slack's incoming webhook; who has it may post to the channel.",
+            example="https://hooks.slack.com/services/T000/B000/XXXX",
+        ),
+    ]
+
+
+class AlertmanagerNotifier(OverHttp, frozen=True, kw_only=True):
+    url: Annotated[
+        Url, key("Where Alertmanager answers.", example="http://alertmanager.example.com:9093")
+    ]
 
 
 class EmailNotifier(Notifier, frozen=True, kw_only=True):
@@ -96,6 +164,6 @@ NOTIFIERS: dict[str, type[Notifier]] = {
     "http": HttpNotifier,
     "email": EmailNotifier,
     "null": Notifier,
-    "slack": Notifier,
-    "alertmanager": Notifier,
+    "slack": SlackNotifier,
+    "alertmanager": AlertmanagerNotifier,
 }

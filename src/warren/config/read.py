@@ -4,6 +4,7 @@ One key at a time, because every problem is to be told at once.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_origin
 
 import msgspec
@@ -52,10 +53,29 @@ class Reader:
             text = self._environment.get(f"{path}.{name}")
             if text is not None and "file_only" not in key.extra:
                 return Found(text, self._noted(path, name, key, self._from_environment(path, name)))
+        if key.file_name and (file := self._environment.get(f"{path}.{key.file_name}")):
+            return self._in_file(path, key, file, self._from_environment(path, key.file_name))
         for name in names:
             if table.get(name) is not None:
                 return Found(table[name], self._noted(path, name, key, "file"))
+        if key.file_name and table.get(key.file_name) is not None:
+            return self._in_file(path, key, str(table[key.file_name]), "file")
         return None
+
+    def _in_file(self, path: str, key: Key, file: str, origin: str) -> Found:
+        """The secret in a file, without the end of its line; nobody ends a password with one."""
+        where = f"{path}.{key.file_name}"
+        self._findings.origins[where] = origin
+        try:
+            secret = Path(file).read_text().rstrip("\r\n")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            problem = f"cannot be read: {reason}; must be a file with the {key.name}"
+            self._findings.refuse_value(where, shown(file), problem)
+            return Found(MASK, origin)  # so that it is not called missing as well
+        if not secret:
+            self._findings.refuse_value(where, shown(file), f"is empty; must hold the {key.name}")
+        return Found(secret or MASK, f"{origin}, as {key.file_name}")
 
     def _from_environment(self, path: str, name: str) -> str:
         return f"environment {self._environment.variable(f'{path}.{name}')}"

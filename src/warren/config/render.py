@@ -17,6 +17,18 @@ def render_effective(loaded: Loaded) -> str:
     return "\n\n".join(_section(path, section, loaded) for path, section in sections) + "\n"
 
 
+def settings_shown(config: Config) -> dict[str, dict[str, str]]:
+    """Every setting by section and key, secrets masked."""
+    return {
+        path: {key.name: _text(getattr(section, key.attribute)) for key in keys_of(type(section))}
+        for path, section in _sections(config)
+    }
+
+
+def _text(value: object) -> str:
+    return "" if value is None else shown(value)
+
+
 def _sections(config: Config) -> Iterator[tuple[str, Section]]:
     yield "general", config.general
     yield "logging", config.logging
@@ -24,6 +36,8 @@ def _sections(config: Config) -> Iterator[tuple[str, Section]]:
         yield "zookeeper", config.zookeeper
     yield "spark", config.spark
     yield "metrics", config.metrics
+    if config.history:
+        yield "history", config.history
     for kind, modules in (
         ("client-profile", config.client_profiles),
         ("tls", config.tls),
@@ -35,6 +49,7 @@ def _sections(config: Config) -> Iterator[tuple[str, Section]]:
         ("evaluator", {config.evaluator.name: config.evaluator}),
         ("httpserver", config.httpservers),
         ("notifier", config.notifiers),
+        ("sink", config.sinks),
     ):
         for name, module in modules.items():
             yield f"{kind}.{name}", module

@@ -10,6 +10,7 @@ from warren.config.keys import (
     HostPort,
     KafkaVersion,
     Name,
+    OptionalUrl,
     Period,
     Regexp,
     Seconds,
@@ -32,7 +33,11 @@ def _level(text: str) -> str:
 
 
 Level = Annotated[str, Check(_level, f"one of {', '.join(LEVELS)}")]
-Mechanism = Annotated[str, one_of("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "", fold=str.upper)]
+Mechanism = Annotated[
+    str, one_of("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "", fold=str.upper)
+]
+
+NotifierLock = Annotated[str, one_of("zookeeper", "kafka", "file", "", fold=str.lower)]
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -50,6 +55,14 @@ class General(Section, frozen=True, kw_only=True):
         str,
         key("Value of the CORS header on the HTTP API's answers.", example="https://example.com"),
     ] = ""
+    external_url: Annotated[
+        OptionalUrl,
+        key(
+            "Warren's own. Where people reach this instance, for the links in notifications.",
+            default="host and port of the first `httpserver`",
+            example="https://warren.example.com",
+        ),
+    ] = ""
     env_var_prefix: Annotated[
         str,
         key("First part of the environment variables' names.", file_only="it names the variables"),
@@ -58,10 +71,34 @@ class General(Section, frozen=True, kw_only=True):
         str,
         key(
             "Warren's own. Directory for what outlives the process; without it every start reads "
-            "the offsets topics anew. Not used by this version yet.",
+            "the offsets topics anew.",
             example="/var/lib/warren",
         ),
     ] = ""
+    snapshot_interval: Annotated[
+        Period,
+        key("Warren's own. Seconds between two savings of the windows to `state-dir`."),
+    ] = 60
+    notifier_lock: Annotated[
+        NotifierLock,
+        key(
+            "Warren's own. What decides which of several instances notifies; if not set, ZooKeeper "
+            "where `[zookeeper]` names servers, else a file.",
+            example="kafka",
+        ),
+    ] = ""
+    notifier_cluster: Annotated[
+        Name,
+        key(
+            "Warren's own, with notifier-lock kafka: the `cluster` section to use; the first if "
+            "not set.",
+            example="local",
+        ),
+    ] = ""
+    notifier_topic: Annotated[
+        str,
+        key("Warren's own, with notifier-lock kafka: the topic; made if there is none."),
+    ] = "warren-notifier"
 
 
 class Logging(Section, frozen=True, kw_only=True):
@@ -79,7 +116,7 @@ class Logging(Section, frozen=True, kw_only=True):
 class Zookeeper(Section, frozen=True, kw_only=True):
     servers: Annotated[
         tuple[HostPort, ...],
-        key("ZooKeeper servers; needed with a notifier.", example='["localhost:2181"]'),
+        key("ZooKeeper servers; they decide who notifies.", example='["localhost:2181"]'),
     ]
     timeout: Annotated[Period, key("Session time-out, seconds.")] = 6
     root_path: Annotated[
@@ -160,9 +197,22 @@ class Tls(Named, frozen=True, kw_only=True):
 
 
 class Sasl(Named, frozen=True, kw_only=True):
-    username: Annotated[str, key("User name.", example="warren")] = ""
-    password: Annotated[Secret, key("Password.", example="secret")] = Secret()
+    username: Annotated[str, key("User name; client id with OAUTHBEARER.", example="warren")] = ""
+    password: Annotated[
+        Secret, key("Password; client secret with OAUTHBEARER.", example="secret")
+    ] = Secret()
     mechanism: Annotated[Mechanism, key("PLAIN if not set.", example="SCRAM-SHA-512")] = ""
+    token_url: Annotated[
+        OptionalUrl,
+        key(
+            "Warren's own, OAUTHBEARER: where an OIDC provider gives tokens for client id and "
+            "secret.",
+            example="https://id.example.com/oauth2/token",
+        ),
+    ] = ""
+    scope: Annotated[
+        str, key("Warren's own, OAUTHBEARER: scope of the token to ask for.", example="kafka")
+    ] = ""
     handshake_first: Annotated[
         bool,
         key("Ask for the mechanism first.", unused="always done, brokers need it since 1.0"),

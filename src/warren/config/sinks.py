@@ -1,0 +1,109 @@
+"""Sinks: what all have in common, then one Struct for each class-name.
+
+A new class is a Struct here, a line in `SINKS` and what delivers to it in `warren.sinks.targets`.
+"""
+
+import re
+from typing import Annotated
+
+from warren.config import times
+from warren.config.keys import Check, Count, Name, Period, Url, key
+from warren.config.secrets import Secret
+from warren.config.sections import Named
+
+EARLIEST, LATEST = "earliest", "latest"
+_INDEX = re.compile(r"[a-z0-9.][a-z0-9._-]*(?:%[YymdH][a-z0-9._-]*)*")
+
+
+def _since(text: str) -> str:
+    if text not in {EARLIEST, LATEST}:
+        times.moment(text, now_ms=0)
+    return text
+
+
+def _index(text: str) -> str:
+    if not _INDEX.fullmatch(text):
+        raise ValueError
+    return text
+
+
+Since = Annotated[
+    str, Check(_since, "latest, earliest, a time before now such as 24h, or a date or time")
+]
+Index = Annotated[
+    str,
+    Check(
+        _index,
+        "small letters, digits, dots, dashes and underscores, then perhaps %Y, %y, %m, %d and %H",
+    ),
+]
+
+
+class Sink(Named, frozen=True, kw_only=True):
+    class_name: Annotated[str, key("What takes the points.")]
+    since: Annotated[
+        Since,
+        key(
+            "Where a new sink begins in history: with what comes from now on, with all there is, "
+            "or with what was after a time. What counts is its first start."
+        ),
+    ] = LATEST
+
+
+class HttpSink(Sink, frozen=True, kw_only=True):
+    """A sink that is a server."""
+
+    url: Annotated[Url, key("The server.", example="http://localhost:8086")]
+    username: Annotated[str, key("User name.", example="warren")] = ""
+    password: Annotated[Secret, key("Password.", example="secret")] = Secret()
+    tls: Annotated[
+        Name, key("The `tls` section to connect with; its certfile is shown.", example="mytls")
+    ] = ""
+    timeout: Annotated[Period, key("Seconds to wait for an answer.")] = 30
+    batch: Annotated[Count, key("Points in a request, at most.")] = 5000
+
+
+class InfluxdbSink(HttpSink, frozen=True, kw_only=True):
+    database: Annotated[
+        str, key("InfluxDB 1.x: the database, made if need be.", example="burrow")
+    ] = ""
+    retention_policy: Annotated[
+        str, key("InfluxDB 1.x: its retention policy, if not the default one.", example="autogen")
+    ] = ""
+    bucket: Annotated[str, key("InfluxDB 2 and 3: the bucket.", example="burrow")] = ""
+    org: Annotated[str, key("InfluxDB 2: the organisation.", example="example")] = ""
+    token: Annotated[
+        Secret, key("InfluxDB 2 and 3: the token, instead of a user.", example="secret")
+    ] = Secret()
+
+
+class ElasticsearchSink(HttpSink, frozen=True, kw_only=True):
+    api_key: Annotated[
+        Secret, key("API key, as the server gives it encoded, instead of a user.", example="secret")
+    ] = Secret()
+    index: Annotated[Index, key("Names of the indices, by the moment of a point.")] = (
+        "telegraf-%Y.%m.%d"
+    )
+    manage_template: Annotated[
+        bool, key("Install the index template that gives the fields their types.")
+    ] = True
+
+
+class FilesSink(Sink, frozen=True, kw_only=True):
+    directory: Annotated[
+        str,
+        key("Where to: a directory, or a URL that Spark can write to.", example="s3a://bucket/lag"),
+    ]
+
+
+class ConsoleSink(Sink, frozen=True, kw_only=True):
+    rows: Annotated[Count, key("Groups to show of each moment, the worst first.")] = 20
+
+
+SINKS: dict[str, type[Sink]] = {
+    "influxdb": InfluxdbSink,
+    "elasticsearch": ElasticsearchSink,
+    "console": ConsoleSink,  # before the rest: of a wrong class-name the least is asked
+    "parquet": FilesSink,
+    "delta": FilesSink,
+}
