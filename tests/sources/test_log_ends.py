@@ -98,3 +98,21 @@ def test_brokers_that_do_not_answer_are_an_error_of_the_call() -> None:
 
     assert len(ends.table) == 0
     assert ends.missing.keys() == {("orders", 0), ("orders", 1)}
+
+
+def test_a_frozen_broker_has_no_ends_rather_than_wrong_ones(kafka: Kafka, broker: Broker) -> None:
+    kafka.make_topic("of-frozen", 3)
+    leaders = log_ends.list_topics(kafka.admin).leaders_of("of-frozen")
+    impatient = {"socket.timeout.ms": 1000, "log_level": 0}
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap} | impatient)
+    before = log_ends.fetch_ends(admin, leaders)
+
+    broker.freeze()
+    try:
+        frozen = log_ends.fetch_ends(admin, leaders, timeout_s=3)
+    finally:
+        broker.thaw()
+
+    assert ends_of(before) == {("of-frozen", 0): 3}
+    assert ends_of(frozen) == {}
+    assert frozen.missing.keys() == {("of-frozen", 0)}

@@ -16,9 +16,9 @@ def test_caught_up_is_when_the_end_seen_first_has_been_reached() -> None:
 
 def test_an_empty_topic_is_caught_up_at_once() -> None:
     progress = Progress()
-    progress.see_ends({0: 0}, {0: 0}, now=0)
-
     progress.begin({0: 0}, now=0)
+
+    progress.see_ends({0: 0}, {0: 0}, now=0)
 
     assert progress.is_caught_up
 
@@ -78,3 +78,67 @@ def test_reading_that_begins_anew_has_no_problem_left() -> None:
     progress.begin({0: 0}, now=0)
 
     assert progress.problem == ""
+
+
+def test_who_falls_behind_is_no_longer_caught_up() -> None:
+    cases = {
+        "reads on": ([(100, 200, 200), (110, 300, 200), (120, 300, 300)], True),
+        "stands, not for long": ([(100, 200, 100), (110, 300, 100)], True),
+        "stands": ([(100, 200, 100), (110, 300, 100), (130, 400, 100)], False),
+        "stood, reads on": ([(100, 200, 100), (130, 400, 100), (140, 400, 400)], True),
+        "no end seen for long, much to read": ([(500, 9_000, 100)], False),
+        "no end seen for long, nothing to read": ([(500, 100, 100)], True),
+        "the clock steps back": ([(50, 100, 100), (40, 100, 100)], True),
+    }
+
+    wrong = []
+    for name, (looks, expected) in cases.items():
+        progress = Progress()
+        progress.begin({0: 0}, now=90)
+        progress.see_ends({0: 100}, {0: 100}, now=90)
+        progress.advance({0: 100}, 100, now=91)
+        for now, end, position in looks:
+            progress.see_ends({0: end}, {0: end}, now)
+            progress.advance({0: position}, 0, now)
+        if (progress.is_caught_up, progress.has_caught_up) != (expected, True):
+            wrong.append(name)
+
+    assert wrong == []
+
+
+def test_reading_that_begins_anew_has_to_catch_up_anew() -> None:
+    progress = Progress()
+    progress.begin({0: 0}, now=0)
+    progress.see_ends({0: 0}, {0: 0}, now=0)
+
+    progress.begin({0: 0}, now=5)
+    progress.see_ends({0: 9}, {0: 9}, now=5)
+
+    assert not progress.is_caught_up
+    assert progress.has_caught_up
+
+
+def test_a_partition_that_does_not_answer_is_not_waited_for() -> None:
+    progress = Progress()
+    progress.begin({0: 0, 1: 0}, now=0)
+    progress.see_ends({0: 5, 1: 5}, {0: 5, 1: 5}, now=0)
+    progress.advance({0: 5}, 5, now=1)
+    before = progress.is_caught_up
+
+    progress.see_ends({0: 5}, {0: 5}, now=2)
+
+    assert (before, progress.is_caught_up) == (False, True)
+
+
+def test_a_clock_that_steps_back_costs_neither_the_rate_nor_what_hangs() -> None:
+    progress = Progress()
+    progress.begin({0: 0}, now=5_000)
+    progress.see_ends({0: 900}, {0: 4}, now=5_000)
+    progress.advance({0: 400}, 400, now=5_004)
+
+    for second in range(1, 31):
+        progress.advance({0: 400}, 100, now=1_000 + second)
+        progress.see_ends({0: 900}, {0: 4}, now=1_000 + second)
+
+    assert progress.rate(1_030) == 100
+    assert progress.held_back(1_030) == [0]

@@ -25,6 +25,7 @@ from warren import tables
 
 REQUEST_SIZE = 1_000  # partitions; librdkafka's own bookkeeping grows with the square of it
 TIMEOUT_S = 10.0
+NO_ANSWER = "no answer in time"
 LATEST, EARLIEST = OffsetSpec.latest(), OffsetSpec.earliest()
 COMMITTED, UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
 
@@ -119,6 +120,14 @@ def _uuid(found: Uuid) -> UUID | None:
     return UUID(int=number) if number else None
 
 
+def renew_leaders(admin: AdminClient, timeout_s: float = TIMEOUT_S) -> None:
+    """Let a client learn who leads now. Raises KafkaException when no broker answers.
+
+    It does not by itself: told that what it knows is outdated, it asks with the same again.
+    """
+    admin.list_topics(timeout=timeout_s)
+
+
 def list_groups(admin: AdminClient, timeout_s: float = TIMEOUT_S) -> set[str]:
     """Every group the brokers know. Raises KafkaException when one of them does not answer."""
     listed = admin.list_consumer_groups(request_timeout=timeout_s).result(2 * timeout_s)
@@ -166,12 +175,19 @@ def _ask_broker(
             request_timeout=question.timeout_s,
         )
         for where, future in futures.items():
+            partition = where.topic, where.partition
             try:
-                ends[where.topic, where.partition] = future.result(2 * question.timeout_s).offset
+                offset = future.result(2 * question.timeout_s).offset
             except KafkaException as error:
-                missing[where.topic, where.partition] = error.args[0].str()
+                missing[partition] = error.args[0].str()
             except TimeoutError:
-                missing[where.topic, where.partition] = "no answer in time"
+                missing[partition] = NO_ANSWER
+            else:
+                # Of a broker that does not answer the client tells no error but a negative offset.
+                if offset >= 0:
+                    ends[partition] = offset
+                else:
+                    missing[partition] = NO_ANSWER
         if len(missing) >= len(chunk) and not ends:
             # The broker does not answer: the rest would only wait as long again.
             missing |= dict.fromkeys(partitions, next(iter(missing.values())))

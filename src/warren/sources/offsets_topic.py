@@ -34,6 +34,8 @@ READING = {
     "kafka.receive.buffer.bytes": str(1 << 20),
     # A broker that dies under a task must not take a core from other clusters for long.
     "kafkaConsumer.pollTimeoutMs": "20000",
+    # Nor may a partition that has just lost its leader hold up the others for Kafka's full minute.
+    "kafka.default.api.timeout.ms": "20000",
 }
 
 

@@ -1,11 +1,13 @@
 """How far the reading of an offsets topic has come. Time is an argument, in seconds."""
 
+import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 HELD_AFTER_S = 20  # commits of a transaction take milliseconds; one that stands this long hangs
 RATE_OVER_S = 10.0
+LATE_S = 30.0  # who has not reached by now the end of so long ago is not caught up
 
 
 @dataclass
@@ -23,19 +25,24 @@ class Progress:
     problem: str = ""  # why nothing is being read, if so
     _standing_since: dict[int, float] = field(default_factory=dict)  # before something open
     _counted: deque[tuple[float, int]] = field(default_factory=deque)  # moments, records by then
-    _target: dict[int, int] = field(default_factory=dict)  # the end, when it was first seen
-    _caught_up: bool = False
+    _target: dict[int, int] = field(default_factory=dict)  # an end seen some time ago
+    _target_s: float = 0.0  # when it was seen
+    _seen_s: float = -math.inf  # when any end was seen last
+    is_caught_up: bool = False  # whether the end of a while ago has been reached
+    has_caught_up: bool = False  # whether it ever was
 
     def begin(self, start: Mapping[int, int], now: float) -> None:
         """Reading begins, or begins anew, from here."""
         self.position.update(start)
         self.problem = ""
         self._counted = deque([(now, self.records)])
-        self._settle()
+        self._target, self.is_caught_up = {}, False  # who knows how long nothing was read
 
     def advance(self, until: Mapping[int, int], records: int, now: float) -> None:
         self.position.update(until)
         self.records += records
+        if self._counted and now < self._counted[-1][0]:  # the clock was set back
+            self._counted.clear()
         self._counted.append((now, self.records))
         while len(self._counted) > 2 and now - self._counted[1][0] >= RATE_OVER_S:
             self._counted.popleft()
@@ -48,11 +55,12 @@ class Progress:
             elif self.stable.get(partition) != offset:
                 self._standing_since[partition] = now
             else:
-                self._standing_since.setdefault(partition, now)
+                since = self._standing_since.get(partition, now)
+                self._standing_since[partition] = min(since, now)  # the clock may be set back
         self.end.update(end)
         self.stable.update(stable)
-        self._target = self._target or dict(stable)
-        self._settle()
+        if stable:
+            self._aim(stable, now)
 
     def forget_positions(self) -> None:
         """The topic was made anew: where it was read to, and its ends, are no more."""
@@ -60,8 +68,7 @@ class Progress:
         self.end.clear()
         self.stable.clear()
         self._standing_since.clear()
-        self._target.clear()
-        self._caught_up = False
+        self._target, self.is_caught_up = {}, False
 
     def held_back(self, now: float) -> list[int]:
         """Partitions that a hanging transaction keeps from being read further."""
@@ -72,11 +79,6 @@ class Progress:
     def remaining(self) -> int:
         """Records between here and what can be read now."""
         return sum(max(end - self.position.get(p, end), 0) for p, end in self.stable.items())
-
-    @property
-    def is_caught_up(self) -> bool:
-        """Whether the end, as it was at the start, has been reached."""
-        return self._caught_up
 
     def rate(self, now: float) -> float:
         """Records a second, lately."""
@@ -89,8 +91,24 @@ class Progress:
         rate = self.rate(now)
         return self.remaining / rate if rate else None
 
+    def _aim(self, stable: Mapping[int, int], now: float) -> None:
+        """See whether the end aimed at was reached in time; if it was reached, aim at this one.
+
+        Partitions that do not answer take no commits either: they are not waited for.
+        """
+        self._target = {each: at for each, at in self._target.items() if each in stable}
+        if self._is_reached():
+            in_time_since, self._target, self._target_s = self._seen_s, dict(stable), now
+        else:
+            in_time_since = self._target_s
+        self._seen_s = now
+        if not 0 <= now - in_time_since < LATE_S:
+            self.is_caught_up = False
+        self._settle()
+
+    def _is_reached(self) -> bool:
+        return all(self.position.get(each, -1) >= at for each, at in self._target.items())
+
     def _settle(self) -> None:
-        reached = self._target.keys() <= self.position.keys() and all(
-            self.position[partition] >= offset for partition, offset in self._target.items()
-        )
-        self._caught_up = self._caught_up or (bool(self._target) and reached)
+        if self._target and self._is_reached():
+            self.is_caught_up = self.has_caught_up = True

@@ -21,7 +21,7 @@ class Skips:
         self.total.update(reasons)
         for reason in reasons:
             told_at, told = self._told.get(reason, (float("-inf"), 0))
-            if now - told_at >= QUIET_S:
+            if not 0 <= now - told_at < QUIET_S:  # it may be set back
                 self._told[reason] = (now, self.total[reason])
                 log.warning(
                     "failed to decode",

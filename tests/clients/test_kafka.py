@@ -4,8 +4,8 @@ from pathlib import Path
 
 from config_files import load_text
 
+from warren.clients import kafka
 from warren.config import Connection
-from warren.sources import clients
 
 PROFILE = """
 [client-profile.p]
@@ -30,7 +30,7 @@ def connection(folder: Path, named: str = "", sections: str = "") -> Connection:
 def test_servers_name_and_time_outs_reach_both_clients(tmp_path: Path) -> None:
     plain = connection(tmp_path)
 
-    asks, reads = clients.librdkafka(SERVERS, plain), clients.spark(SERVERS, plain)
+    asks, reads = kafka.librdkafka(SERVERS, plain), kafka.spark(SERVERS, plain)
 
     assert asks == {
         "bootstrap.servers": "one:9092,two:9092",
@@ -41,6 +41,7 @@ def test_servers_name_and_time_outs_reach_both_clients(tmp_path: Path) -> None:
         "log_level": 0,
     }
     assert reads == {
+        "groupIdPrefix": "warren-reader",
         "kafka.bootstrap.servers": "one:9092,two:9092",
         "kafka.client.id": "lag",
         "kafka.security.protocol": "PLAINTEXT",
@@ -60,8 +61,8 @@ def test_the_protocol_follows_from_the_sections_that_are_named(tmp_path: Path) -
 
     seen = {
         protocol: (
-            clients.librdkafka(SERVERS, connection(tmp_path, *sections))["security.protocol"],
-            clients.spark(SERVERS, connection(tmp_path, *sections))["kafka.security.protocol"],
+            kafka.librdkafka(SERVERS, connection(tmp_path, *sections))["security.protocol"],
+            kafka.spark(SERVERS, connection(tmp_path, *sections))["kafka.security.protocol"],
         )
         for protocol, sections in cases.items()
     }
@@ -73,7 +74,7 @@ def test_odd_characters_of_a_password_reach_java_as_they_are(tmp_path: Path) -> 
     section = "[sasl.s]\nusername = 'u'\npassword = 'a\"b\\c; d'\n"
     sasl = connection(tmp_path, 'sasl = "s"', section)
 
-    reads = clients.spark(SERVERS, sasl)
+    reads = kafka.spark(SERVERS, sasl)
 
     assert reads["kafka.sasl.mechanism"] == "PLAIN"
     assert reads["kafka.sasl.jaas.config"] == (

@@ -1,0 +1,120 @@
+"""Follows the groups of a cluster whose offsets topic may not be read: polls their offsets."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
+
+import structlog
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from warren import pipeline
+from warren.clients import kafka
+from warren.clients.complaints import Complaints
+from warren.config import Connection
+from warren.errors import GroupsHidden, Unreachable
+from warren.reporting import Reporting, forget_vanished
+from warren.sources.group_offsets import GroupOffsets, Listed, list_groups
+from warren.sources.polled import Polled
+from warren.sources.reported import Reported
+from warren.windows.precedence import held_outside
+
+log = structlog.get_logger()
+
+MIN_TIMEOUT_S, MAX_TIMEOUT_S = 3.0, 10.0
+MIN_PAUSE_S = 0.2
+
+
+class AdminFollower:
+    """What it has seen outlives a failure, so that an offset is not taken for a new commit."""
+
+    def __init__(
+        self,
+        reporting: Reporting,
+        connection: Connection,
+        changed: Callable[[], None],
+    ) -> None:
+        settings = reporting.settings
+        self._reporting = reporting
+        self._changed = changed
+        self._complaints = Complaints()
+        self._connection = connection
+        # Whoever does not answer must not delay the next poll.
+        self._timeout_s = min(MAX_TIMEOUT_S, max(MIN_TIMEOUT_S, reporting.period_s / 2))
+        self._polled = Polled(*held_outside(reporting.cluster.windows))
+        self._unanswered: set[str] = set()  # reasons told
+        self._log = log.bind(
+            type="module", coordinator="consumer", class_="kafka_admin", name=settings.name
+        )
+
+    @cached_property
+    def _admin(self) -> AdminClient:
+        servers = self._reporting.settings.servers
+        return kafka.admin_client(servers, self._connection, self._complaints)
+
+    @cached_property
+    def _asks(self) -> GroupOffsets:
+        return GroupOffsets(self._admin, self._timeout_s)
+
+    def run(self, stop: threading.Event) -> None:
+        """Poll every period; raises when no broker answers."""
+        while not stop.is_set():
+            began = time.monotonic()
+            try:
+                self._poll(stop)
+            except KafkaException as error:
+                self._admin.poll(0)  # brings the reason, such as a wrong password
+                raise Unreachable(self._complaints.reason(error)) from error
+            self._complaints.forget()
+            stop.wait(max(began + self._reporting.period_s - time.monotonic(), MIN_PAUSE_S))
+
+    def _poll(self, stop: threading.Event) -> None:
+        listed = list_groups(self._admin, self._timeout_s)
+        if not listed.groups and self._polled.groups:
+            # Without rights to any group the list is empty, and not an error.
+            raise GroupsHidden(len(self._polled.groups))
+        wanted = frozenset(group for group in listed.groups if self._reporting.accepts(group))
+        self._polled.begin(int(self._reporting.cluster.clock() * 1000))
+        reasons: Counter[str] = Counter()
+        for answers in self._asks.ask(wanted, listed.empty):
+            if stop.is_set():
+                return
+            self._fold(self._polled.take(answers))
+            reasons.update(answer.problem for answer in answers if answer.problem)
+        self._asks.forget(wanted)
+        self._tell_unanswered(reasons, listed)
+        if reasons.total() and reasons.total() == len(wanted):
+            raise Unreachable(reasons.most_common(1)[0][0])
+        self._end(None if listed.problem else wanted)
+
+    def _end(self, listed: frozenset[str] | None) -> None:
+        reporting = self._reporting
+        self._fold(self._polled.end(listed))
+        if reporting.problem:
+            self._log.info("brokers answer again")
+            reporting.problem = ""
+            self._changed()
+        if listed is None:
+            return
+        with reporting.cluster.lock:
+            reporting.cluster.elsewhere[reporting.settings.name] = self._polled.groups
+        if self._polled.is_settled and not reporting.is_caught_up:
+            reporting.is_caught_up = True
+            forget_vanished(reporting.cluster)
+            self._log.info("caught up", records=reporting.records)
+            self._changed()
+
+    def _fold(self, reported: Reported) -> None:
+        if reported.commits or reported.owners:
+            pipeline.fold_reported(self._reporting, reported, self._reporting.cluster.clock())
+            self._changed()
+
+    def _tell_unanswered(self, reasons: Counter[str], listed: Listed) -> None:
+        """Log each reason when it begins: what was known of these groups stays as it is."""
+        if listed.problem:
+            reasons[f"not listed: {listed.problem}"] += 1
+        for reason in sorted(reasons.keys() - self._unanswered):
+            self._log.warning("groups could not be asked", problem=reason, groups=reasons[reason])
+        self._unanswered = set(reasons)

@@ -1,0 +1,1 @@
+"""How the servers around us are reached, from what the configuration says of them."""

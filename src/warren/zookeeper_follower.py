@@ -1,0 +1,88 @@
+"""Follows the offsets that one kind of consumer keeps in ZooKeeper."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+from kazoo.client import KazooClient
+
+from warren import pipeline
+from warren.clients import zookeeper
+from warren.reporting import Reporting, forget_vanished
+from warren.sources.reported import Reports
+from warren.sources.tree import Tree
+
+log = structlog.get_logger()
+
+WAIT_S = 0.5
+PATIENCE_S = 5.0  # without a connection, before it is called a problem
+
+
+class ZookeeperFollower:
+    """What it knows of the tree outlives a failure, so that what is gone by then is noticed."""
+
+    def __init__(self, reporting: Reporting, changed: Callable[[], None]) -> None:
+        settings, layout = reporting.settings, reporting.layout
+        self._reporting = reporting
+        self._changed = changed
+        self._tree = Tree(layout.base, layout.kind)
+        self._reports = Reports(layout)
+        self._base = layout.base
+        self._connected_at = time.monotonic()
+        self._was_there = True
+        self._log = log.bind(
+            type="module", coordinator="consumer", class_=settings.class_name, name=settings.name
+        )
+
+    def run(self, stop: threading.Event) -> None:
+        settings = self._reporting.settings
+        client = zookeeper.client(settings.servers, settings.zookeeper_timeout)
+        self._tree.begin(client)
+        client.start_async()
+        try:
+            while not stop.is_set():
+                self._turn()
+                self._tell(client)
+        finally:
+            zookeeper.close(client)
+
+    def _turn(self) -> None:
+        reported = self._reports.take(self._tree.refresh(WAIT_S))
+        if reported.commits or reported.owners or reported.skipped:
+            pipeline.fold_reported(self._reporting, reported, time.time())
+            self._changed()
+
+    def _tell(self, client: KazooClient) -> None:
+        reporting, now = self._reporting, time.monotonic()
+        if client.connected:
+            self._connected_at = now
+            self._set_problem("")
+            self._tell_caught_up()
+        elif now - self._connected_at > PATIENCE_S:
+            servers = ", ".join(reporting.settings.servers)
+            self._set_problem(f"no ZooKeeper server answers of {servers}")
+
+    def _tell_caught_up(self) -> None:
+        if not self._tree.is_complete:
+            return
+        with self._reporting.cluster.lock:
+            self._reporting.cluster.elsewhere[self._reporting.settings.name] = self._reports.groups
+        if not self._tree.is_there and self._was_there:
+            self._log.warning("ZooKeeper has no such path yet", path=self._base)
+        self._was_there = self._tree.is_there
+        if not self._reporting.is_caught_up:
+            self._reporting.is_caught_up = True
+            forget_vanished(self._reporting.cluster)
+            self._log.info("caught up", records=self._reporting.records)
+            self._changed()
+
+    def _set_problem(self, problem: str) -> None:
+        if problem == self._reporting.problem:
+            return
+        if problem:
+            self._log.error("failed; tried again until it works", problem=problem)
+        else:
+            self._log.info("ZooKeeper answers again")
+        self._reporting.problem = problem
+        self._changed()

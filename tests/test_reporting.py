@@ -1,0 +1,81 @@
+"""What consumers keep in ZooKeeper, beside what is known from Kafka."""
+
+import time
+from collections import Counter
+
+import pyarrow as pa
+
+from warren.cluster import Accepts, Cluster
+from warren.config import Consumer
+from warren.group_events import ClassicGroup, ClassicMember
+from warren.pipeline import fold_reported
+from warren.reporting import Reporting, forget_vanished
+from warren.sources.reported import Commit, Key, Reported
+from warren.windows.view import histories
+from warren.windows.windows import Windows
+
+NOW = time.time()
+FIRST, SECOND = Key("first", "orders", 0), Key("second", "orders", 1)
+
+
+def reporting() -> Reporting:
+    windows = Windows()
+    ends = {"topic": ["orders"] * 2, "partition": [0, 1], "offset": [100, 100]}
+    windows.set_log_ends(pa.table(ends), {"orders": 2})
+    settings = Consumer(name="old", class_name="kafka_zk", cluster="c", servers=("zk:2181",))
+    return Reporting(settings, Cluster("c", windows), Accepts())
+
+
+def told(*commits: Commit, owners: dict[str, str] | None = None) -> Reported:
+    of_group = {group: {("orders", 0): (owner, "")} for group, owner in (owners or {}).items()}
+    return Reported([*commits], of_group, Counter())
+
+
+def committed(key: Key, offset: int | None, order: int = 1) -> Commit:
+    return Commit(key, offset, int(NOW * 1000), order)
+
+
+def groups(of: Reporting) -> list[str]:
+    return [*histories(of.cluster.windows).groups]
+
+
+def owner(of: Reporting, key: Key) -> str:
+    windows = of.cluster.windows
+    return windows.owners.names[int(windows.grid.owner[windows.owners.row(*key)])]
+
+
+def test_a_commit_comes_and_goes() -> None:
+    old = reporting()
+
+    fold_reported(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
+    before = groups(old)
+    fold_reported(old, told(committed(FIRST, None)), NOW)
+
+    assert (before, groups(old), old.records) == (["first", "second"], ["second"], 3)
+
+
+def test_what_ended_while_nobody_watched_goes_once_all_have_told_what_there_is() -> None:
+    old = reporting()
+    fold_reported(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
+
+    old.cluster.elsewhere = {"old": {"second"}, "slow": None}
+    forget_vanished(old.cluster)
+    too_early = groups(old)
+    old.cluster.elsewhere["slow"] = set()
+    forget_vanished(old.cluster)
+
+    assert (too_early, groups(old)) == (["first", "second"], ["second"])
+
+
+def test_owners_in_zookeeper_count_where_kafka_knows_no_members() -> None:
+    old = reporting()
+    member = ClassicMember("id", "", "client", "/kafka-host", {"orders": (0,)})
+    events = [(1, ClassicGroup("first", 1, (member,)))]
+    for group, owners in old.cluster.membership.fold(events).owners.items():
+        old.cluster.windows.set_owners(group, owners)
+    both = Key("second", "orders", 0)
+
+    fold_reported(old, told(committed(FIRST, 10), committed(both, 20)), NOW)
+    fold_reported(old, told(owners={"first": "zk-host", "second": "zk-host"}), NOW)
+
+    assert (owner(old, FIRST), owner(old, both)) == ("/kafka-host", "zk-host")
