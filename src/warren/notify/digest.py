@@ -1,0 +1,47 @@
+"""Many messages in one, when each by itself would be a flood."""
+
+from collections.abc import Iterable
+from itertools import islice
+
+from warren.model import Status
+from warren.notify.message import GroupResult, Message
+from warren.notify.wanted import Wanted
+
+KEPT_BACK = 2  # of a minute's messages: for a digest of openings and one of closes
+
+
+def next_batch(queue: Iterable[Wanted], length: int, left: int) -> list[Wanted]:
+    """Take the first of the queue; when it is too long for the messages left, all of its kind."""
+    first = list(islice(queue, 1))
+    if length <= left or left > KEPT_BACK:
+        return first
+    event = first[0].notice.event
+    return first + [each for each in queue if each.notice.event == event]
+
+
+def compose(batch: list[Wanted]) -> Message:
+    """The message about one group, or the digest of several."""
+    if len(batch) == 1:
+        return batch[0].message()
+    lines = tuple(each.line() for each in batch)
+    total = GroupResult(
+        cluster="",
+        group="",
+        status=Status(max(line.status for line in lines)),
+        complete=1.0,
+        partitions=(),
+        total_partitions=0,
+        maxlag=None,
+        total_lag=sum(line.total_lag for line in lines),
+    )
+    notices = [each.notice for each in batch]
+    return Message(
+        event=notices[0].event,
+        cluster="",
+        group="",
+        id="",
+        start_ms=min(notice.start_ms for notice in notices),
+        now_ms=max(notice.now_ms for notice in notices),
+        result=total,
+        digest=lines,
+    )

@@ -1,0 +1,53 @@
+"""Leading is a lease: it ends by itself, so a process that was frozen wakes up without it."""
+
+import threading
+import time
+
+import structlog
+
+log = structlog.get_logger()
+
+
+class Lease:
+    """Valid for some seconds from the moment it was asked for, or until something ends it."""
+
+    def __init__(self, lock: str) -> None:
+        """`lock` is the name in the log."""
+        self.problem = ""  # why the lock cannot even be asked for, if so
+        self._log = log.bind(type="coordinator", coordinator="notifier", lock=lock)
+        self._until = float("-inf")
+        self._ended = 0  # how often
+        self._told = False
+        self._guard = threading.Lock()
+
+    @property
+    def is_valid(self) -> bool:
+        return time.monotonic() < self._until
+
+    def ask(self) -> tuple[float, int]:
+        """Begin to ask for it: it will count from now on, unless it is ended meanwhile."""
+        with self._guard:
+            return time.monotonic(), self._ended
+
+    def extend(self, asked: tuple[float, int], seconds: float) -> None:
+        since, ended = asked
+        with self._guard:
+            if ended == self._ended:
+                self._until = since + seconds
+
+    def end(self) -> None:
+        with self._guard:
+            self._until = float("-inf")
+            self._ended += 1
+
+    def tell(self, problem: str) -> None:
+        """Log what has changed since it was told last."""
+        if problem and problem != self.problem:
+            self._log.error("the notifier lock cannot be had; tried again", problem=problem)
+        if self.problem and not problem:
+            self._log.info("the notifier lock answers again")
+        self.problem = problem
+        if self._told != self.is_valid:
+            self._told = self.is_valid
+            now = "this instance notifies" if self._told else "this instance does not notify"
+            self._log.info(now)

@@ -1,0 +1,225 @@
+"""From boards to messages: looks at every cluster once a round and hands over what is due.
+
+Of several instances only the one that leads does anything. An incident is saved before anybody is
+told of it, and what was told is saved as soon as a receiver took it: who takes over, or starts
+again, goes on from there. Should an instance die between the two, that message is sent once more,
+with the same id.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+import structlog
+
+from warren.board import Board
+from warren.config import Config
+from warren.errors import LeadershipLost
+from warren.model import Status
+from warren.notify.current import current_clusters
+from warren.notify.delivery import Delivery
+from warren.notify.growth import LagRule, LagWatch
+from warren.notify.incidents import NOTHING, Policy, Record, confirm, trimmed
+from warren.notify.leadership import Leadership
+from warren.notify.ledger import Ledger
+from warren.notify.message import Sender
+from warren.notify.presence import Presence
+from warren.notify.rounds import Round
+from warren.notify.subject import Subject
+from warren.notify.wanted import Wanted
+
+log = structlog.get_logger()
+
+POLL_S = 0.5
+OLD_BOARD_MS = 30_000  # beyond the time a board may stand anyway
+LAST_S = 2.0  # for what is on its way when we are to end; less than all threads are given
+SILENT_S = 300  # that a cluster cannot be judged before it is said
+
+
+class Notifying:
+    """The companion that decides; those that send are its deliveries."""
+
+    kind = "incidents"
+    name = "rounds"
+
+    def __init__(
+        self,
+        config: Config,
+        boards: Callable[[], Board],
+        leadership: Leadership,
+        senders: Mapping[str, Sender],
+    ) -> None:
+        self.problem = ""
+        self.restarts = 0
+        self._config = config
+        self._boards = boards
+        self._leadership = leadership
+        self._told = threading.Event()
+        self.deliveries = [
+            Delivery(
+                name,
+                senders[name],
+                notifier.max_per_minute,
+                lambda: leadership.leads,
+                self._told.set,
+            )
+            for name, notifier in config.notifiers.items()
+        ]
+        self._round_s = min(notifier.interval for notifier in config.notifiers.values())
+        round_ms = self._round_s * 1000
+        self._policies = {
+            name: Policy.of(notifier, round_ms) for name, notifier in config.notifiers.items()
+        }
+        self._rules = {name: LagRule.of(notifier) for name, notifier in config.notifiers.items()}
+        self._ledger = Ledger(leadership)
+        self._open = 0  # incidents
+        self._taken: list[Wanted] = []  # by receivers; not saved yet
+        self._lost = ""  # why this instance does not lead, as told last
+        self.finished = threading.Event()
+        self.finished.set()
+        self._presence: dict[str, Presence] = {}
+        self._watches: dict[tuple[str, str], LagWatch] = {}
+        self._due_s: dict[str, float] = {}  # when to look at each cluster, on the monotonic clock
+        self._silent: set[str] = set()  # clusters that cannot be judged
+
+    def health(self) -> Mapping[str, object]:
+        silent = sorted(self._silent)
+        problem, leads = self.problem or self._ledger.problem, self._leadership.leads
+        return {"problem": problem, "leads": leads, "open": self._open, "silent": silent}
+
+    def run(self, stop: threading.Event) -> None:
+        self.finished.clear()
+        try:
+            while not stop.is_set():
+                if self._leadership.leads:
+                    self._try_to_lead(stop)
+                stop.wait(POLL_S)
+        finally:
+            self.finished.set()
+
+    def _try_to_lead(self, stop: threading.Event) -> None:
+        try:
+            self._lead(stop)
+        except LeadershipLost as error:
+            if str(error) != self._lost:
+                log.warning("notifying is interrupted", type="notifier", reason=str(error))
+            self._lost = str(error)
+        finally:
+            for delivery in self.deliveries:
+                delivery.clear()
+
+    def _lead(self, stop: threading.Event) -> None:
+        self.take_over()
+        while self._leadership.leads and not stop.is_set():
+            self.note_told(_now_ms())
+            self.look(time.monotonic(), _now_ms())
+            self._told.wait(POLL_S)
+            self._told.clear()
+        if stop.is_set():
+            self._wait_for_the_last()
+
+    def _wait_for_the_last(self) -> None:
+        """Learn what became of messages that are on their way, or they would come again."""
+        for delivery in self.deliveries:
+            delivery.clear()
+        until = time.monotonic() + LAST_S
+        for delivery in self.deliveries:
+            delivery.wait_for_answer(max(until - time.monotonic(), 0))
+        self.note_told(_now_ms())
+
+    def take_over(self) -> None:
+        """Go on from what was saved, by whomever."""
+        self._ledger.load()
+        self._lost, self._open = "", self._ledger.open
+        self._due_s, self._presence, self._watches = {}, {}, {}
+        log.info("going on with the incidents there are", type="notifier", open=self._open)
+
+    def note_told(self, now_ms: int) -> None:
+        """Save what receivers have taken; should that fail, it is noted when we lead again."""
+        for delivery in self.deliveries:
+            self._taken += delivery.take_told()
+        self._ledger.save(self._confirmed(self._taken, now_ms))
+        self._taken = []
+
+    def _confirmed(self, taken: Iterable[Wanted], now_ms: int) -> dict[Subject, Record | None]:
+        changes: dict[Subject, Record | None] = {}
+        for wanted in taken:
+            subject = wanted.subject
+            known = self._ledger.of(subject.cluster).get(subject)
+            before = changes.get(subject, known) or NOTHING
+            after = confirm(before, wanted.notice)
+            changes[subject] = trimmed(after, Status.OK, self._policies, now_ms)
+        return changes
+
+    def look(self, now_s: float, now_ms: int) -> None:
+        """Go over the clusters whose turn it is; `now_s` only tells the turns."""
+        board = self._boards()
+        oldest_ms = now_ms - self._config.evaluator.expire_cache * 1000 - OLD_BOARD_MS
+        for cluster in [*current_clusters(board, oldest_ms), *self._unconfigured()]:
+            if now_s >= self._due_s.get(cluster, now_s):
+                self._due_s[cluster] = now_s + self._round_s
+                self._look_at(cluster, board, now_ms)
+        self._tell_silence(now_s)
+
+    def _tell_silence(self, now_s: float) -> None:
+        """Say which clusters nobody is told about: silence must not be taken for health."""
+        due = {name: self._due_s.setdefault(name, now_s) for name in self._config.clusters}
+        silent = {name for name, due_s in due.items() if now_s - due_s > SILENT_S}
+        for name in sorted(silent - self._silent):
+            text = "cluster cannot be read, nobody is told of its groups"
+            log.warning(text, type="notifier", cluster=name)
+        for name in sorted(self._silent - silent):
+            log.info("cluster is read again", type="notifier", cluster=name)
+        self._silent = silent
+
+    def _unconfigured(self) -> list[str]:
+        return [each for each in self._ledger.clusters if each not in self._config.clusters]
+
+    def _look_at(self, cluster: str, board: Board, now_ms: int) -> None:
+        presence = self._presence.setdefault(cluster, Presence(self._reads_the_past(cluster)))
+        records = self._ledger.of(cluster)
+        this = Round(cluster, records, self._policies, now_ms, self._is_gone(presence, now_ms))
+        self._judge(this, board)
+        presence.note(this.there, this.missing)
+        self._ledger.save(this.changes)
+        for delivery in self.deliveries:
+            delivery.want(cluster, this.wanted.get(delivery.name, {}))
+        self._open = self._ledger.open
+        self.problem = ""
+
+    def _judge(self, this: Round, board: Board) -> None:
+        judged = board.clusters.get(this.cluster)
+        rules = {name: rule for name, rule in self._rules.items() if rule and judged}
+        if judged:
+            this.judge_groups(judged.verdicts)
+            for name, rule in rules.items():
+                watch = self._watch(this.cluster, name, rule)
+                this.judge_lags(judged.verdicts, name, watch)
+        else:
+            this.end("")
+        for module in {subject.module for subject in this.records} - rules.keys() - {""}:
+            this.end(module)
+
+    def _watch(self, cluster: str, module: str, rule: LagRule) -> LagWatch:
+        key = (cluster, module)
+        if key not in self._watches:
+            self._watches[key] = LagWatch(rule, self._round_s * 1000)
+        return self._watches[key]
+
+    def _reads_the_past(self, cluster: str) -> bool:
+        consumers = self._config.consumers.values()
+        return not any(each.start_latest for each in consumers if each.cluster == cluster)
+
+    def _is_gone(self, presence: Presence, now_ms: int) -> Callable[[Subject], bool]:
+        """A group that nobody has seen since the start is gone when it would have expired."""
+        longest_ms = self._config.storage.expire_group * 1000
+
+        def is_gone(subject: Subject) -> bool:
+            since_ms = self._ledger.of(subject.cluster)[subject].start_ms
+            return presence.is_gone(subject, has_expired=now_ms - since_ms > longest_ms)
+
+        return is_gone
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

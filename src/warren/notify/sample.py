@@ -1,0 +1,34 @@
+"""A made-up incident: templates are tried on it, and `notify-test` sends it."""
+
+from warren.model import Status
+from warren.notify.message import Event, GroupResult, Message, Offset, PartitionResult
+
+CLUSTER, GROUP = "sample-cluster", "sample-group"
+LASTED_MS = 600_000
+
+
+def sample(event: Event, now_ms: int) -> Message:
+    """A group of three partitions, two of them bad, that opens an incident or closes it."""
+    result = _bad(now_ms) if event == "open" else _good(now_ms)
+    start_ms = now_ms if event == "open" else now_ms - LASTED_MS
+    return Message(event, CLUSTER, GROUP, "sample-incident", start_ms, now_ms, result)
+
+
+def _bad(now_ms: int) -> GroupResult:
+    stopped = _partition(1, Status.STOP, 4_200, now_ms)
+    slow = _partition(2, Status.WARN, 1_300, now_ms)
+    return GroupResult(CLUSTER, GROUP, Status.ERR, 1.0, (stopped, slow), 3, stopped, 5_500)
+
+
+def _good(now_ms: int) -> GroupResult:
+    return GroupResult(
+        CLUSTER, GROUP, Status.OK, 1.0, (), 3, _partition(1, Status.OK, 0, now_ms), 0
+    )
+
+
+def _partition(number: int, status: Status, lag: int, now_ms: int) -> PartitionResult:
+    start = Offset(1_000, now_ms - LASTED_MS, now_ms - LASTED_MS, 100)
+    end = Offset(9_000, now_ms, now_ms, lag)
+    return PartitionResult(
+        "sample-topic", number, "/192.0.2.1", "sample-client", status, start, end, lag, 1.0
+    )

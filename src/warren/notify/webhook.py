@@ -1,0 +1,62 @@
+"""Class `http`: a request whose URL and body are the user's templates."""
+
+from warren.config import HttpNotifier
+from warren.go_json import encode
+from warren.notify import templates
+from warren.notify.message import Message
+from warren.notify.requests import Requests, origin
+from warren.notify.template_data import readable
+from warren.notify.wording import digest_counts, utc
+
+
+class HttpSender:
+    def __init__(self, notifier: HttpNotifier) -> None:
+        self._extras = notifier.extras
+        self._methods = {"open": notifier.method_open, "close": notifier.method_close}
+        self._urls = {
+            "open": templates.of_url(notifier, "url-open", notifier.url_open),
+            "close": templates.of_url(notifier, "url-close", notifier.url_close),
+        }
+        self._bodies = templates.of_files(notifier)
+        self._requests = Requests(notifier)
+
+    def send(self, message: Message) -> str:
+        method, url, body = self.write(message)
+        return self._requests.send(method, url, body)
+
+    def write(self, message: Message) -> tuple[str, str, bytes]:
+        """Method, URL and body of the request."""
+        body = self._digest(message) if message.digest else self._body(message)
+        url = self._urls[message.event].render(message)
+        origin(url)  # refuses what is no URL
+        return self._methods[message.event], url, body
+
+    def close(self) -> None:
+        self._requests.close()
+
+    def _body(self, message: Message) -> bytes:
+        return self._bodies[message.event].render(message).encode()
+
+    def _digest(self, message: Message) -> bytes:
+        """A document of its own: users' templates know of one group only."""
+        groups = [
+            {
+                "cluster": readable(line.cluster),
+                "group": readable(line.group),
+                "status": line.status.name,
+                "totallag": line.total_lag,
+                "id": line.id,
+                "start": utc(line.start_ms) if line.start_ms else "",
+                "reason": readable(line.reason),
+            }
+            for line in message.digest
+        ]
+        document = {
+            "event": message.event,
+            "digest": True,
+            "count": len(groups),
+            "counts": digest_counts(message),
+            "extras": dict(self._extras),
+            "groups": groups,
+        }
+        return encode(document)

@@ -1,0 +1,74 @@
+"""What a message says, in words that every class of notifier shares."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+from warren.model import Status
+from warren.notify.message import Line, Message, PartitionResult
+from warren.notify.template_data import readable
+
+MEANING = {
+    Status.WARN: "is falling behind",
+    Status.ERR: "has stopped, stalled or gone back",
+    Status.NOTFOUND: "is gone",
+}
+
+
+def headline(message: Message) -> str:
+    """One sentence: who, and what about it."""
+    if message.digest:
+        verb = "are good again" if message.event == "close" else "need attention"
+        return f"{counted(len(message.digest), 'consumer group')} {verb}"
+    group, status = readable(message.group), message.result.status
+    if message.event == "close":
+        over = "is gone" if status is Status.NOTFOUND else "is good again"
+        return f"{group} {'lag alert is over' if message.reason else over}"
+    if message.reason:
+        return f"{group}: {readable(message.reason)}"
+    return f"{group} {MEANING.get(status, 'is good')} ({status.name})"
+
+
+def digest_counts(message: Message) -> dict[str, dict[str, int]]:
+    """How many groups of each cluster have which status, the worst first."""
+    counted = Counter((line.cluster, line.status) for line in message.digest)
+    found: dict[str, dict[str, int]] = {}
+    for (cluster, status), count in sorted(counted.items(), key=lambda each: -each[0][1]):
+        found.setdefault(readable(cluster), {})[status.name] = count
+    return dict(sorted(found.items()))
+
+
+def digest_summary(message: Message) -> str:
+    """The same in words: "local: 12 ERR, 3 WARN; remote: 1 ERR"."""
+    return "; ".join(
+        f"{cluster}: {', '.join(f'{count:,} {status}' for status, count in counts.items())}"
+        for cluster, counts in digest_counts(message).items()
+    )
+
+
+def digest_line(line: Line) -> str:
+    text = f"{line.status.name} {readable(line.cluster)} {readable(line.group)}"
+    text = f"{text}, lag {line.total_lag:,}, since {utc(line.start_ms)}"
+    return f"{text}: {readable(line.reason)}" if line.reason else text
+
+
+def worst(message: Message, count: int) -> list[PartitionResult]:
+    """The partitions to look at first: the worse status, then the greater lag."""
+    partitions = message.result.partitions
+    return sorted(partitions, key=lambda each: (-each.status, -each.current_lag))[:count]
+
+
+def partition_line(partition: PartitionResult) -> str:
+    text = f"{partition.status.name:6} {readable(partition.topic)}:{partition.partition}"
+    text = f"{text}  lag {partition.current_lag:,}"
+    return f"{text}  {readable(partition.client_id)}" if partition.client_id else text
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def utc(ms: int) -> str:
+    """A moment to the second: 2026-01-31T12:00:00Z."""
+    if not ms:
+        return "just now"
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

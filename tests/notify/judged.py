@@ -1,0 +1,89 @@
+"""Verdicts and boards as tests want them, without commits that would lead to them."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from warren.board import Board, ClusterBoard, SharedFile, StoredWindows, TopicEnds
+from warren.evaluate.verdicts import Edge, Groups, Partitions, Verdicts
+from warren.model import Status
+
+NOW_MS = 1_700_000_000_000
+
+
+class Part(NamedTuple):
+    status: Status = Status.OK
+    lag: int = 0
+    topic: str = "orders"
+
+
+# What makes a group's verdict: a single partition.
+PARTITION_OF = {Status.OK: Status.OK, Status.WARN: Status.WARN, Status.ERR: Status.STOP}
+
+
+def verdicts_of(groups: Mapping[str, Sequence[Part]]) -> Verdicts:
+    names = tuple(sorted(groups))
+    parts = [part for name in names for part in groups[name]]
+    topics = tuple(sorted({part.topic for part in parts}))
+    counts = np.array([len(groups[name]) for name in names], np.int64)
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    lag = np.array([part.lag for part in parts], np.int64)
+    spans = list(zip(first[:-1].tolist(), first[1:].tolist(), strict=True))
+    worst = [min(max(p.status for p in groups[name]), Status.ERR) for name in names]
+    edge = Edge(lag * 0 + 7, lag * 0 + NOW_MS, (lag * 0 + NOW_MS // 1000).astype(np.uint32), lag)
+    return Verdicts(
+        NOW_MS // 1000,
+        names,
+        topics,
+        ("", "host-1", "client-1"),
+        Groups(
+            first=first,
+            status=np.array(worst, np.uint8),
+            complete=np.ones(len(names), np.float32),
+            partition_count=counts,
+            total_lag=np.array([lag[a:b].sum() for a, b in spans], np.int64),
+            max_lag_line=np.array([a + int(lag[a:b].argmax()) for a, b in spans], np.int64),
+            last_commit_ms=np.full(len(names), NOW_MS),
+        ),
+        Partitions(
+            topic=np.array([topics.index(part.topic) for part in parts], np.int32),
+            partition=np.array([n for a, b in spans for n in range(b - a)], np.int32),
+            status=np.array([part.status for part in parts], np.uint8),
+            rule=np.zeros(len(parts), np.uint8),
+            filled=np.ones(len(parts), np.uint16),
+            complete=np.full(len(parts), 0.1, np.float32),
+            current_lag=lag,
+            start=edge,
+            end=edge,
+            owner=np.ones(len(parts), np.int32),
+            client=np.full(len(parts), 2, np.int32),
+        ),
+    )
+
+
+def statuses(groups: Mapping[str, Status]) -> Verdicts:
+    return verdicts_of(
+        {name: [Part(PARTITION_OF[status], 10 * status)] for name, status in groups.items()}
+    )
+
+
+def board_of(
+    clusters: Mapping[str, Verdicts], moment_ms: int, *, state: str = "caught up"
+) -> Board:
+    """A board whose clusters can all be judged, unless `state` says otherwise."""
+    nothing = StoredWindows(SharedFile(), 1, np.zeros(0, np.int32))
+    health = {
+        "clusters": {
+            name: {"problem": "", "data_age_s": 1.0, "restored": False} for name in clusters
+        },
+        "consumers": {
+            name: {"cluster": name, "state": state, "remaining": 0, "seconds_left": None}
+            for name in clusters
+        },
+    }
+    return Board(
+        moment_ms,
+        {name: ClusterBoard(each, nothing, TopicEnds.of({})) for name, each in clusters.items()},
+        health,
+    )

@@ -1,0 +1,63 @@
+"""A receiver at the far end of a delivery, that does as it is told and remembers what it got."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from warren.errors import SendFailed
+from warren.notify.delivery import Delivery
+from warren.notify.message import Message
+
+
+class Receiver:
+    def __init__(self, refusal: SendFailed | None = None) -> None:
+        self.got: list[Message] = []
+        self.attempts = 0
+        self.refusal = refusal
+        self.answers = threading.Event()  # unset: a message that comes in waits
+        self.answers.set()
+
+    def send(self, message: Message) -> str:
+        self.attempts += 1
+        assert self.answers.wait(20)
+        if self.refusal is not None:
+            raise self.refusal
+        self.got.append(message)
+        return "200 OK"
+
+    def close(self) -> None:
+        pass
+
+    @property
+    def heard(self) -> list[str]:
+        return [f"{each.event} {each.group}" for each in self.got]
+
+
+@contextmanager
+def running(*deliveries: Delivery) -> Iterator[None]:
+    with in_threads([each.run for each in deliveries]):
+        yield
+
+
+@contextmanager
+def in_threads(works: Sequence[Callable[[threading.Event], None]]) -> Iterator[None]:
+    """Run them until the block ends; all must end soon then."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=work, args=(stop,), daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(3)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.01)

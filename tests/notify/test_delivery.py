@@ -1,0 +1,230 @@
+"""Messages on their way: in order, again after failures, in digests when they are too many."""
+
+from collections.abc import Mapping
+
+from notify.judged import statuses
+from notify.receiving import Receiver, running, wait_until
+
+from warren.errors import SendFailed
+from warren.model import Status
+from warren.notify.delivery import Delivery
+from warren.notify.incidents import Notice
+from warren.notify.message import Event
+from warren.notify.subject import Subject
+from warren.notify.wanted import Wanted
+
+DOWN = SendFailed("connection refused", retry=True)
+WRONG = SendFailed("401 Unauthorized", retry=False)
+
+
+def wanted(
+    groups: str | list[str], *events: Event, cluster: str = "local"
+) -> dict[Subject, list[Wanted]]:
+    """What a round asks for; `wanted("g", "close", "open")` is a close, then a new opening."""
+    names = [groups] if isinstance(groups, str) else groups
+    verdicts = statuses(dict.fromkeys(names, Status.ERR))
+    return {
+        subject: [
+            Wanted(subject, Notice("m", event, f"{event}-{name}", 1, 2, Status.ERR), (verdicts, at))
+            for event in events
+        ]
+        for at, name in enumerate(names)
+        for subject in [Subject(cluster, name)]
+    }
+
+
+def delivery(receiver: Receiver, max_per_minute: int = 0) -> Delivery:
+    return Delivery("m", receiver, max_per_minute, lambda: True, lambda: None)
+
+
+def outcomes(delivery: Delivery) -> dict[str, int]:
+    counted = delivery.health()["outcomes"]
+    assert isinstance(counted, Mapping)
+    return {outcome: count for outcome, count in counted.items() if count}
+
+
+def test_messages_come_in_the_order_they_were_asked_for() -> None:
+    receiver = Receiver()
+    module = delivery(receiver)
+    module.want("local", wanted("a", "close", "open") | wanted("b", "open"))
+
+    with running(module):
+        wait_until(lambda: len(receiver.got) == 3)
+
+    assert [each for each in receiver.heard if each.endswith(" a")] == ["close a", "open a"]
+    assert receiver.heard[0] == "close a"
+    assert outcomes(module) == {"sent": 3}
+    assert len(module.take_told()) == 3
+    assert module.take_told() == []
+
+
+def test_what_fails_is_sent_again_until_it_is_taken() -> None:
+    receiver = Receiver(DOWN)
+    module = delivery(receiver)
+    module.want("local", wanted("a", "open"))
+
+    with running(module):
+        wait_until(lambda: receiver.attempts == 1)
+        assert module.take_told() == []
+        receiver.refusal = None
+        wait_until(lambda: receiver.heard == ["open a"])
+
+    assert outcomes(module) == {"sent": 1, "failed": 1, "retried": 1}
+    assert module.problem == ""
+
+
+def test_retries_wait_longer_each_time() -> None:
+    receiver = Receiver(DOWN)
+    module = delivery(receiver)
+    module.want("local", wanted("a", "open"))
+
+    with running(module):
+        wait_until(lambda: receiver.attempts == 2)
+        wait_until(lambda: outcomes(module).get("failed") == 2)
+        assert receiver.attempts == 2  # the third is a second away at least
+
+    assert module.problem == "connection refused"
+
+
+def test_what_cannot_work_is_dropped_until_a_round_asks_again() -> None:
+    receiver = Receiver(WRONG)
+    module = delivery(receiver)
+    module.want("local", wanted("a", "open"))
+
+    with running(module):
+        wait_until(lambda: outcomes(module).get("dropped") == 1)
+        receiver.refusal = None
+        module.want("local", wanted("a", "open"))
+        wait_until(lambda: receiver.heard == ["open a"])
+
+    assert outcomes(module) == {"sent": 1, "failed": 1, "dropped": 1}
+
+
+def test_a_group_that_recovered_before_anybody_heard_of_it_is_not_mentioned() -> None:
+    receiver = Receiver(DOWN)
+    module = delivery(receiver)
+    module.want("local", wanted("a", "open"))
+
+    with running(module):
+        wait_until(lambda: receiver.attempts == 1)
+        module.want("local", {})
+        receiver.refusal = None
+        module.want("local", wanted("b", "open"))
+        wait_until(lambda: receiver.heard == ["open b"])
+
+    assert outcomes(module) == {"sent": 1, "failed": 1, "superseded": 1}
+
+
+def test_a_round_leaves_alone_what_other_clusters_wait_to_tell() -> None:
+    receiver = Receiver()
+    module = delivery(receiver)
+    module.want("local", wanted("a", "open"))
+    module.want("remote", wanted("b", "open", cluster="remote"))
+    module.want("remote", {})
+
+    with running(module):
+        wait_until(lambda: receiver.heard == ["open a"])
+
+
+def test_a_round_while_a_message_is_on_its_way_does_not_send_it_twice() -> None:
+    receiver = Receiver()
+    receiver.answers.clear()
+    module = delivery(receiver)
+    module.want("local", wanted("a", "open"))
+
+    with running(module):
+        wait_until(lambda: receiver.attempts == 1)
+        module.want("local", wanted("a", "open"))
+        receiver.answers.set()
+        wait_until(lambda: receiver.heard == ["open a"])
+        module.want("local", wanted("a", "open"))  # the round did not know yet
+        module.want("remote", wanted("b", "open", cluster="remote"))
+        wait_until(lambda: len(receiver.got) == 2)
+
+    assert receiver.heard == ["open a", "open b"]
+
+
+def test_a_receiver_that_hangs_delays_nobody_else() -> None:
+    hanging, quick = Receiver(), Receiver()
+    hanging.answers.clear()
+    modules = [delivery(hanging), delivery(quick)]
+    for module in modules:
+        module.want("local", wanted("a", "open") | wanted("b", "open"))
+
+    with running(*modules):
+        wait_until(lambda: hanging.attempts == 1 and len(quick.got) == 2)
+        assert hanging.got == []
+        hanging.answers.set()
+
+
+def test_who_may_not_send_does_not() -> None:
+    receiver, leads = Receiver(), [False]
+    module = Delivery("m", receiver, 0, lambda: leads[0], lambda: None)
+    module.want("local", wanted("a", "open"))
+
+    with running(module):
+        module.clear()
+        leads[0] = True
+        module.want("local", wanted("b", "open"))
+        wait_until(lambda: len(receiver.got) == 1)
+
+    assert receiver.heard == ["open b"]
+
+
+def many(count: int, *events: Event) -> dict[Subject, list[Wanted]]:
+    return wanted([f"group-{n:05}" for n in range(count)], *events)
+
+
+def test_ten_thousand_groups_at_once_are_a_few_messages_and_a_digest() -> None:
+    receiver = Receiver()
+    module = delivery(receiver, max_per_minute=20)
+    module.want("local", many(10_000, "open"))
+
+    with running(module):
+        wait_until(lambda: not module.health()["queued"])
+
+    *single, digest = receiver.got
+    told = [each.group for each in single] + [line.group for line in digest.digest]
+    assert len(single) == 18
+    assert sorted(told) == [f"group-{n:05}" for n in range(10_000)]
+    assert digest.result.status == Status.ERR
+    assert digest.result.total_lag == 9_982 * 30
+    assert outcomes(module) == {"sent": 19, "digested": 9_982}
+    assert len(module.take_told()) == 10_000
+
+
+def test_openings_and_closes_have_a_digest_each() -> None:
+    receiver = Receiver()
+    module = delivery(receiver, max_per_minute=2)
+    module.want("local", many(5, "close", "open"))
+
+    with running(module):
+        wait_until(lambda: len(receiver.got) == 2)
+
+    assert [(each.event, len(each.digest)) for each in receiver.got] == [("close", 5), ("open", 5)]
+
+
+def test_a_digest_that_fails_is_sent_again_whole() -> None:
+    receiver = Receiver(DOWN)
+    module = delivery(receiver, max_per_minute=2)
+    module.want("local", many(100, "open"))
+
+    with running(module):
+        wait_until(lambda: receiver.attempts == 1)
+        receiver.refusal = None
+        wait_until(lambda: not module.health()["queued"])
+
+    assert [len(each.digest) for each in receiver.got] == [100]
+
+
+def test_when_the_minute_is_used_up_the_rest_waits() -> None:
+    receiver = Receiver()
+    module = delivery(receiver, max_per_minute=1)
+    module.want("local", wanted("a", "open"))
+
+    with running(module):
+        wait_until(lambda: receiver.heard == ["open a"])
+        module.want("local", wanted("b", "open"))
+        wait_until(lambda: module.health()["queued"] == 1)
+
+    assert receiver.heard == ["open a"]

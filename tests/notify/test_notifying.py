@@ -1,0 +1,445 @@
+"""From boards to messages: whole days of verdicts, restarts, take-overs and what is not judged."""
+
+import itertools
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from config_files import MINIMAL, load_text
+from notify.judged import NOW_MS, board_of, statuses
+from notify.receiving import Receiver, in_threads, wait_until
+from servers.http_receiver import http_receiver
+
+from warren.board import Board
+from warren.config import Config
+from warren.errors import LeadershipLost
+from warren.model import Status
+from warren.notify.companions import Lock
+from warren.notify.leadership import leadership
+from warren.notify.message import Sender
+from warren.notify.notifying import Notifying
+from warren.notify.senders import sender
+
+OK, WARN, ERR = Status.OK, Status.WARN, Status.ERR
+MINUTE = 60_000
+
+PAGER = """
+[notifier.pager]
+class-name = "slack"
+webhook-url = "https://localhost/services/T/B/X"
+threshold = 3
+send-close = true
+send-once = true
+group-denylist = "^test-"
+"""
+CHANNEL = """
+[notifier.channel]
+class-name = "slack"
+webhook-url = "https://localhost/services/T/B/X"
+send-interval = 1800
+send-close = true
+"""
+
+
+def configured(folder: Path, *notifiers: str, minimal: str = MINIMAL) -> Config:
+    state = f'\n[general]\nstate-dir = "{folder}"\n'
+    return load_text(folder, minimal + state + "".join(notifiers)).config
+
+
+class Instance:
+    """A process that notifies, with receivers that remember; its clock is the caller's."""
+
+    def __init__(self, config: Config, receivers: Mapping[str, Sender]) -> None:
+        self.board = Board(0)
+        self.lock = leadership(config)
+        self.notifying = Notifying(config, lambda: self.board, self.lock, receivers)
+        self._turns = itertools.count(step=10_000)
+
+    def look(self, board: Board) -> None:
+        """One round with that board, until everything it asks for was sent and noted."""
+        self.board = board
+        self.notifying.look(next(self._turns), board.moment_ms)
+        wait_until(lambda: not any(each.health()["queued"] for each in self.notifying.deliveries))
+        self.notifying.note_told(board.moment_ms)
+
+
+@contextmanager
+def instance(config: Config, receivers: Mapping[str, Sender]) -> Iterator[Instance]:
+    made = Instance(config, receivers)
+    deliveries = [each.run for each in made.notifying.deliveries]
+    with in_threads([made.lock.run, *deliveries]):
+        wait_until(lambda: made.lock.leads)
+        made.notifying.take_over()
+        yield made
+
+
+def told(receivers: Mapping[str, Receiver], ids: dict[str, int]) -> list[str]:
+    """What they got since the last time: "pager: open billing 1 ERR"."""
+    lines = [
+        f"{module}: {message.event} {message.group} "
+        f"{ids.setdefault(message.id, len(ids) + 1)} {message.result.status.name}"
+        for module, receiver in receivers.items()
+        for message in receiver.got
+    ]
+    for receiver in receivers.values():
+        receiver.got.clear()
+    return lines
+
+
+RESTART = None
+DAY: list[tuple[str, dict[str, Status] | None, list[str]]] = [
+    ("00:00", {"billing": OK, "sales": OK, "test-1": OK}, []),
+    ("08:00", {"billing": WARN, "sales": OK, "test-1": OK}, ["channel: open billing 1 WARN"]),
+    ("08:01", {"billing": WARN, "sales": OK, "test-1": OK}, []),
+    (
+        "08:02",
+        {"billing": ERR, "sales": OK, "test-1": OK},
+        ["pager: open billing 1 ERR", "channel: open billing 1 ERR"],
+    ),
+    ("08:03", RESTART, []),
+    ("08:04", {"billing": ERR, "sales": OK, "test-1": OK}, []),
+    (
+        "08:05",
+        {"billing": WARN, "sales": ERR, "test-1": ERR},
+        [
+            "pager: open sales 2 ERR",
+            "channel: open sales 2 ERR",
+            "channel: open test-1 3 ERR",
+        ],
+    ),
+    ("08:06", {"billing": WARN, "test-1": ERR}, []),  # sales is missing for the first time
+    (
+        "08:07",
+        {"billing": WARN, "test-1": ERR},
+        ["pager: close sales 2 NOTFOUND", "channel: close sales 2 NOTFOUND"],
+    ),
+    (
+        "08:33",
+        {"billing": ERR, "test-1": OK},
+        ["channel: open billing 1 ERR", "channel: close test-1 3 OK"],
+    ),
+    ("08:34", RESTART, []),
+    (
+        "08:35",
+        {"billing": OK, "test-1": OK},
+        ["pager: close billing 1 OK", "channel: close billing 1 OK"],
+    ),
+    ("08:36", RESTART, []),
+    ("08:37", {"billing": OK, "test-1": OK}, []),
+    (
+        "17:00",
+        {"billing": ERR, "test-1": WARN},
+        [
+            "pager: open billing 4 ERR",
+            "channel: open billing 4 ERR",
+            "channel: open test-1 5 WARN",
+        ],
+    ),
+    (
+        "17:01",
+        {"billing": OK, "test-1": OK},
+        [
+            "pager: close billing 4 OK",
+            "channel: close billing 4 OK",
+            "channel: close test-1 5 OK",
+        ],
+    ),
+    ("23:59", {"billing": OK, "test-1": OK}, []),
+]
+
+
+def test_a_day_of_verdicts_gives_these_messages_and_no_others(tmp_path: Path) -> None:
+    config = configured(tmp_path, PAGER, CHANNEL)
+    receivers = {"pager": Receiver(), "channel": Receiver()}
+    ids: dict[str, int] = {}
+    wrong = {}
+
+    with ExitStack() as process:
+        current = process.enter_context(instance(config, receivers))
+        for at, groups, expected in DAY:
+            if groups is RESTART:
+                process.close()
+                current = process.enter_context(instance(config, receivers))
+                continue
+            current.look(board_of({"local": statuses(groups)}, moment(at)))
+            if (got := told(receivers, ids)) != expected:
+                wrong[at] = got
+
+    assert wrong == {}
+
+
+def moment(at: str) -> int:
+    hours, minutes = at.split(":")
+    return NOW_MS + (int(hours) * 60 + int(minutes)) * MINUTE
+
+
+def test_what_stands_open_after_the_day_is_nothing(tmp_path: Path) -> None:
+    config = configured(tmp_path, PAGER, CHANNEL)
+    receivers = {"pager": Receiver(), "channel": Receiver()}
+
+    with instance(config, receivers) as current:
+        for at, groups, _ in DAY:
+            if groups is not None:
+                current.look(board_of({"local": statuses(groups)}, moment(at)))
+
+        assert current.lock.load() == {}
+
+
+@pytest.mark.parametrize("state", ["catching up", "connecting", "failed"])
+def test_from_half_read_data_nobody_is_told_anything(tmp_path: Path, state: str) -> None:
+    config = configured(tmp_path, CHANNEL)
+    receivers = {"channel": Receiver()}
+    bad, good = statuses({"billing": ERR}), statuses({"billing": OK})
+
+    with instance(config, receivers) as current:
+        current.look(board_of({"local": bad}, NOW_MS))
+        opened = receivers["channel"].heard
+        current.look(board_of({"local": good}, NOW_MS + MINUTE, state=state))
+        current.look(board_of({"local": statuses({})}, NOW_MS + 2 * MINUTE, state=state))
+        current.look(board_of({"local": statuses({})}, NOW_MS + 3 * MINUTE, state=state))
+
+    assert opened == receivers["channel"].heard == ["open billing"]
+
+
+def test_an_old_board_is_not_judged(tmp_path: Path) -> None:
+    receivers = {"channel": Receiver()}
+
+    with instance(configured(tmp_path, CHANNEL), receivers) as current:
+        current.board = board_of({"local": statuses({"billing": ERR})}, NOW_MS)
+        current.notifying.look(0, NOW_MS + MINUTE)
+
+        assert current.notifying.health()["open"] == 0
+
+
+def test_a_cluster_that_cannot_be_judged_keeps_nobody_from_the_others(tmp_path: Path) -> None:
+    remote = MINIMAL.replace(".local]", ".remote]").replace('"local"', '"remote"')
+    config = configured(tmp_path, CHANNEL, minimal=MINIMAL + remote)
+    receivers = {"channel": Receiver()}
+    bad = statuses({"billing": ERR})
+    board = board_of({"local": bad, "remote": bad}, NOW_MS)
+    consumers = board.health["consumers"]
+    assert isinstance(consumers, dict)
+    consumers["local"]["state"] = "catching up"
+
+    with instance(config, receivers) as current:
+        current.look(board)
+
+    assert [each.cluster for each in receivers["channel"].got] == ["remote"]
+
+
+def test_a_cluster_that_cannot_be_judged_for_long_is_named(tmp_path: Path) -> None:
+    with instance(configured(tmp_path, CHANNEL), {"channel": Receiver()}) as current:
+        silent = []
+        for at_s, state in ((0, "failed"), (200, "failed"), (301, "failed"), (302, "caught up")):
+            current.board = board_of({"local": statuses({})}, NOW_MS, state=state)
+            current.notifying.look(at_s, NOW_MS)
+            silent.append(current.notifying.health()["silent"])
+
+    assert silent == [[], [], ["local"], []]
+
+
+def test_with_start_latest_a_group_not_seen_since_the_start_is_not_gone(tmp_path: Path) -> None:
+    config = configured(tmp_path, CHANNEL, minimal=MINIMAL + "start-latest = true\n")
+    receivers = {"channel": Receiver()}
+    with instance(config, receivers) as current:
+        current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS))
+
+    with instance(config, receivers) as current:
+        for at in range(1, 5):
+            current.look(board_of({"local": statuses({})}, NOW_MS + at * MINUTE))
+        unseen = receivers["channel"].heard
+        current.look(board_of({"local": statuses({"billing": OK})}, NOW_MS + 9 * MINUTE))
+
+    assert unseen == ["open billing"]
+    assert receivers["channel"].heard == ["open billing", "close billing"]
+
+
+def test_with_start_latest_a_long_incident_survives_a_board_that_lacks_its_group(
+    tmp_path: Path,
+) -> None:
+    config = configured(tmp_path, CHANNEL, minimal=MINIMAL + "start-latest = true\n")
+    receivers, later = {"channel": Receiver()}, NOW_MS + 10 * 24 * 60 * MINUTE
+    with instance(config, receivers) as current:
+        current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS))
+
+    with instance(config, receivers) as current:
+        current.look(board_of({"local": statuses({})}, later))
+        current.look(board_of({"local": statuses({"billing": ERR})}, later + MINUTE))
+
+    assert receivers["channel"].heard == ["open billing", "open billing"]
+    assert len({message.id for message in receivers["channel"].got}) == 1
+
+
+def test_a_cluster_or_lag_that_is_no_longer_configured_is_closed(tmp_path: Path) -> None:
+    lagging = CHANNEL + "lag-above = 5\n"
+    receivers = {"channel": Receiver()}
+    with instance(configured(tmp_path, lagging), receivers) as current:
+        current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS))
+    opened = [(each.event, each.reason) for each in receivers["channel"].got]
+    receivers["channel"].got.clear()
+
+    elsewhere = MINIMAL.replace(".local]", ".remote]").replace('"local"', '"remote"')
+    with instance(configured(tmp_path, CHANNEL, minimal=elsewhere), receivers) as current:
+        current.look(board_of({"remote": statuses({})}, NOW_MS + MINUTE))
+
+    assert opened == [("open", ""), ("open", "lag is 30, above 5")]
+    closed = [(each.event, each.cluster, each.reason) for each in receivers["channel"].got]
+    assert closed == [
+        ("close", "local", ""),
+        ("close", "local", "its lag is no longer watched"),
+    ]
+
+
+def test_names_that_are_no_utf8_survive_a_restart(tmp_path: Path) -> None:
+    config, receivers = configured(tmp_path, CHANNEL), {"channel": Receiver()}
+    name = "caf\udce9/ü \n"
+    with instance(config, receivers) as current:
+        current.look(board_of({"local": statuses({name: ERR})}, NOW_MS))
+
+    with instance(config, receivers) as current:
+        current.look(board_of({"local": statuses({name: OK})}, NOW_MS + MINUTE))
+
+    assert receivers["channel"].heard == [f"open {name}", f"close {name}"]
+
+
+def test_who_takes_over_goes_on_where_the_other_stopped(tmp_path: Path) -> None:
+    config = configured(tmp_path, CHANNEL, "interval = 1\n")
+    receiver = Receiver()
+    first, second = (Instance(config, {"channel": receiver}) for _ in range(2))
+    for each in (first, second):
+        each.board = board_of({"local": statuses({"billing": ERR})}, 1 << 60)
+
+    with running(second):
+        with running(first):
+            wait_until(lambda: receiver.heard == ["open billing"])
+            wait_until(lambda: first.lock.leads or second.lock.leads)
+        wait_until(lambda: second.notifying.health()["open"] == 1)
+        second.board = board_of({"local": statuses({"billing": OK})}, 1 << 60)
+        wait_until(lambda: len(receiver.got) == 2)
+
+    assert receiver.heard == ["open billing", "close billing"]
+    assert len({message.id for message in receiver.got}) == 1
+
+
+@contextmanager
+def running(process: Instance) -> Iterator[None]:
+    """As `serve` runs it: every companion in its thread."""
+    deliveries = [each.run for each in process.notifying.deliveries]
+    lock = Lock(process.lock, process.notifying.finished)
+    with in_threads([lock.run, process.notifying.run, *deliveries]):
+        yield
+
+
+def test_a_message_on_its_way_at_the_end_is_not_sent_again_by_the_next_run(tmp_path: Path) -> None:
+    config, receiver = configured(tmp_path, CHANNEL), Receiver()
+    board = board_of({"local": statuses({"billing": ERR})}, 1 << 60)
+    first = Instance(config, {"channel": receiver})
+    first.board = board
+    receiver.answers.clear()
+
+    with running(first):
+        wait_until(lambda: receiver.attempts == 1)
+        answering = threading.Timer(0.7, receiver.answers.set)
+        answering.start()
+    with instance(config, {"channel": receiver}) as second:
+        second.look(replace(board, moment_ms=int(time.time() * 1000)))
+
+    assert receiver.heard == ["open billing"]
+
+
+def test_what_was_told_and_could_not_be_saved_is_saved_later(tmp_path: Path) -> None:
+    config, receiver = configured(tmp_path, CHANNEL), Receiver()
+    current = Instance(config, {"channel": receiver})
+    notifying = current.notifying
+    current.board = board_of({"local": statuses({"billing": ERR})}, NOW_MS)
+
+    with in_threads([each.run for each in notifying.deliveries]):
+        with in_threads([current.lock.run]):
+            wait_until(lambda: current.lock.leads)
+            notifying.take_over()
+            notifying.look(0, NOW_MS)
+            wait_until(lambda: len(receiver.got) == 1)
+        with pytest.raises(LeadershipLost):
+            notifying.note_told(NOW_MS)
+        with in_threads([current.lock.run]):
+            wait_until(lambda: current.lock.leads)
+            notifying.take_over()
+            notifying.note_told(NOW_MS)
+            current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS + MINUTE))
+
+    assert receiver.heard == ["open billing"]
+
+
+def test_people_are_told_though_incidents_cannot_be_saved(tmp_path: Path) -> None:
+    state = tmp_path / "notifier" / "state.sqlite"
+    state.parent.mkdir()
+    state.write_bytes(b"not a database at all" * 100)
+    config, receiver = configured(tmp_path, CHANNEL), Receiver()
+
+    with instance(config, {"channel": receiver}) as current:
+        current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS))
+        problem = current.notifying.health()["problem"]
+        current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS + MINUTE))
+        state.unlink()
+        current.look(board_of({"local": statuses({"billing": ERR, "x": ERR})}, NOW_MS + 2 * MINUTE))
+        healthy = current.notifying.health()["problem"]
+    with instance(config, {"channel": receiver}) as current:
+        current.look(board_of({"local": statuses({"billing": OK, "x": OK})}, NOW_MS + 3 * MINUTE))
+
+    wanted = "file is not a database; make room, mend its rights, or remove it"
+    assert problem == f"{state}: {wanted}"
+    assert not healthy
+    assert receiver.heard == ["open billing", "open x", "close billing", "close x"]
+
+
+def test_a_saved_incident_that_is_unreadable_stops_nobody(tmp_path: Path) -> None:
+    config, receiver = configured(tmp_path, CHANNEL), Receiver()
+    lock = leadership(config)
+    with in_threads([lock.run]):
+        wait_until(lambda: lock.leads)
+        lock.save({"no subject": b"", '["local", "sales"]': b"\xc1", "[1, 2, 3, 4, 5]": b"\x90"})
+
+    with instance(config, {"channel": receiver}) as current:
+        current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS))
+
+    assert receiver.heard == ["open billing"]
+
+
+def test_ten_thousand_groups_go_bad_and_recover_without_a_flood(tmp_path: Path) -> None:
+    template = tmp_path / "body.tmpl"
+    template.write_text('{"group": "{{.Group}}"}')
+    names = [f"group-{n:05}" for n in range(10_000)]
+    with http_receiver() as receiver:
+        hook = f"""
+        [notifier.hook]
+        class-name = "http"
+        max-per-minute = 40
+        send-close = true
+        url-open = "{receiver.url}/open"
+        url-close = "{receiver.url}/close"
+        template-open = "{template}"
+        template-close = "{template}"
+        """
+        config = configured(tmp_path, hook)
+        senders = {"hook": sender(config.notifiers["hook"], config)}
+
+        with instance(config, senders) as current:
+            current.look(board_of({"local": statuses(dict.fromkeys(names, ERR))}, NOW_MS))
+            open_then = current.notifying.health()["open"]
+            saved_then = len(current.lock.load())
+            good = statuses(dict.fromkeys(names, OK))
+            current.look(board_of({"local": good}, NOW_MS + MINUTE))
+            saved_now = current.lock.load()
+
+    told: dict[str, list[str]] = {"/open": [], "/close": []}
+    for request in receiver.got:
+        body = json.loads(request.body)
+        told[request.path] += [each["group"] for each in body.get("groups", [body])]
+    assert (open_then, saved_then, saved_now) == (10_000, 10_000, {})
+    assert sorted(told["/open"]) == sorted(told["/close"]) == names
+    assert len(receiver.got) <= 40
