@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -39,17 +39,25 @@ def module(coordinates: Iterable[str], excluded: Iterable[str]) -> str:
     )
 
 
-def retrieve(
-    descriptor: Path, into: Path, home: Path, log: Path, environ: Mapping[str, str]
+def retrieve(  # noqa: PLR0913  where from, where to, and by whom
+    descriptor: Path,
+    into: Path,
+    home: Path,
+    log: Path,
+    environ: Mapping[str, str],
+    *,
+    types: Sequence[str] = ("jar", "bundle"),
 ) -> str | None:
     """Fetch what the descriptor names; return what went wrong, in a line, if something did."""
-    command = _command(descriptor, into, home, environ)
+    command = _command(descriptor, into, home, environ, types)
     with log.open("wb") as output:
         done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)  # noqa: S603  our own command
     return _complaint(log.read_text(errors="replace")) if done.returncode else None
 
 
-def _command(descriptor: Path, into: Path, home: Path, environ: Mapping[str, str]) -> list[str]:
+def _command(
+    descriptor: Path, into: Path, home: Path, environ: Mapping[str, str], types: Sequence[str]
+) -> list[str]:
     settings = environ.get("WARREN_IVY_SETTINGS")
     return [
         str(java_home(environ) / "bin" / "java"),
@@ -59,7 +67,7 @@ def _command(descriptor: Path, into: Path, home: Path, environ: Mapping[str, str
         *("-jar", str(next(SPARK_JARS.glob("ivy-*.jar")))),
         *(("-settings", settings) if settings else ()),
         *("-cache", str(home / "cache")),
-        *("-ivy", str(descriptor), "-confs", "default", "-types", "jar", "bundle"),
+        *("-ivy", str(descriptor), "-confs", "default", "-types", *types),
         *("-retrieve", f"{into}/[artifact]-[revision].[ext]"),
     ]
 

@@ -76,9 +76,25 @@ def _broker(version: str) -> Bundle:
     )
 
 
+def _zookeeper(version: str) -> Bundle:
+    return Bundle(
+        name="zookeeper",
+        version=version,
+        title="the ZooKeeper server for tests",
+        coordinates=(
+            f"org.apache.zookeeper:zookeeper:{version}",
+            "io.dropwizard.metrics:metrics-core:4.1.12.1",
+            "org.xerial.snappy:snappy-java:1.1.10.5",
+        ),
+        needed=(f"zookeeper-{version}", "zookeeper-jute-", "metrics-core-", "snappy-java-"),
+        inside_spark=False,
+    )
+
+
 SPARK_KAFKA = _spark_kafka(pyspark.__version__)
 DELTA = _delta(pyspark.__version__)
 BROKER = _broker("4.1.0")
+ZOOKEEPER = _zookeeper("3.9.5")
 
 
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:

@@ -1,0 +1,1 @@
+"""What outlives a tick: verdicts and log ends, kept in a Delta table."""

@@ -1,0 +1,103 @@
+"""Appends a moment to history every `history-interval`."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import structlog
+from pyspark.sql import SparkSession
+
+from warren.board import Board
+from warren.config.history import History
+from warren.errors import NotKept
+from warren.history import table
+from warren.history.failures import failures
+from warren.history.granularity import Granularity
+from warren.history.rows import rows
+
+log = structlog.get_logger()
+
+POLL_S = 0.5  # between looks for a board worth keeping
+READING = ("connecting", "catching up")  # verdicts made of half the commits are not history
+
+
+class Keeper:
+    """Works beside the pipeline; a tick never waits for it."""
+
+    kind, name = "history", "keeper"
+
+    def __init__(
+        self, spark: SparkSession, directory: str, settings: History, boards: Callable[[], Board]
+    ) -> None:
+        self.problem = ""
+        self.restarts = 0
+        self._spark = spark
+        self._directory = directory
+        self._interval_s = settings.history_interval
+        self._granularity = Granularity(settings)
+        self._boards = boards
+        self._newest_ms = 0
+        self._told: dict[str, object] = {"last_rows": None, "last_seconds": None}
+        self._outcomes = {"kept": 0, "failed": 0}
+
+    def run(self, stop: threading.Event) -> None:
+        try:
+            with failures(f"history cannot be written to {self._directory}"):
+                self._keep_on(stop)
+        except NotKept:
+            self._outcomes["failed"] += 1
+            raise
+
+    def health(self) -> Mapping[str, object]:
+        return {
+            "directory": self._directory,
+            "last_moment_ms": self._newest_ms or None,
+            **self._told,
+            "outcomes": dict(self._outcomes),
+        }
+
+    def _keep_on(self, stop: threading.Event) -> None:
+        spark = table.session(self._spark)
+        table.make(spark, self._directory)
+        self._newest_ms = table.newest_moment(spark, self._directory)
+        while not stop.is_set():
+            self._keep(spark, self._boards())
+            stop.wait(POLL_S)
+
+    def _keep(self, spark: SparkSession, board: Board) -> None:
+        """Append the first board of every interval, so that each minute, say, holds one moment."""
+        clusters = settled(board)
+        behind = self._interval(self._newest_ms) - self._interval(board.moment_ms)
+        if behind > 0:
+            self.problem = "the clock is behind the newest moment of history"
+        if not clusters or behind >= 0:
+            return
+        began, moment = time.monotonic(), rows(board, clusters, self._granularity)
+        if len(moment):
+            table.append(spark, self._directory, moment, _writer(board))
+        self._newest_ms, self.problem = board.moment_ms, ""
+        self._outcomes["kept"] += 1
+        took = round(time.monotonic() - began, 3)
+        self._told = {"last_rows": len(moment), "last_seconds": took}
+        log.debug("a moment of history was kept", rows=len(moment), seconds=took)
+
+    def _interval(self, moment_ms: int) -> int:
+        return moment_ms // (self._interval_s * 1000)
+
+
+def settled(board: Board) -> list[str]:
+    """The clusters whose offsets topics have been read to their end."""
+    consumers: Any = board.health.get("consumers", {})
+    unsettled = {
+        consumer["cluster"]
+        for consumer in consumers.values()
+        if consumer["state"] in READING
+        or (consumer["state"] == "failed" and consumer.get("remaining"))
+    }
+    return [name for name in board.clusters if name not in unsettled]
+
+
+def _writer(board: Board) -> str:
+    """Moments of several instances, each for clusters of its own, do not count as the same."""
+    return "warren " + " ".join(sorted(board.clusters))

@@ -1,0 +1,93 @@
+"""The Delta table of HISTORY: made, appended to, read.
+
+A moment is one commit of the table: all of its rows are there, or none, whatever ends the process.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from warren.session import SCRATCH
+from warren.tables import HISTORY
+
+POOL = "history"  # of Spark's scheduler: writing waits its turn beside reading Kafka
+PARTITIONED_BY = ("day", "cluster")
+AT_ONCE = 250_000  # rows that Spark reads together
+
+# Deleted and merged files stay for as long as a sink may be behind, and the log a little longer.
+KEPT_FILES, KEPT_LOG = "interval 7 days", "interval 8 days"
+SETTINGS = {
+    "spark.sql.parquet.compression.codec": "zstd",
+    # Rows come in the order they are to have; a writer for each partition keeps it without sorting.
+    "spark.sql.maxConcurrentOutputFileWriters": "64",
+    # Small enough that what one group needs is a small part of what is read, and for several tasks.
+    "parquet.page.row.count.limit": "10000",
+    "parquet.block.size": str(16 * 2**20),
+    # Numbers as differences: of offsets and times they are small.
+    "parquet.writer.version": "v2",
+    # Of day, cluster, moment, kind and group the table knows where they are.
+    "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "5",
+    "spark.databricks.delta.properties.defaults.checkpointInterval": "60",
+    "spark.databricks.delta.properties.defaults.deletedFileRetentionDuration": KEPT_FILES,
+    "spark.databricks.delta.properties.defaults.logRetentionDuration": KEPT_LOG,
+    # Files are looked for in a handful of directories: a day of a cluster is one.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    "spark.databricks.delta.optimize.maxThreads": "1",
+    "spark.databricks.delta.optimize.maxFileSize": str(512 * 2**20),
+    "spark.databricks.delta.optimize.minFileSize": str(64 * 2**20),
+}
+
+
+def session(spark: SparkSession) -> SparkSession:
+    """The same Spark with settings of its own for this thread's work with history."""
+    own = spark.newSession()
+    for name, value in SETTINGS.items():
+        own.conf.set(name, value)
+    own.sparkContext.setLocalProperty("spark.scheduler.pool", POOL)
+    return own
+
+
+def make(spark: SparkSession, directory: str) -> None:
+    """An empty table, if there is none yet."""
+    nothing = spark.createDataFrame(HISTORY.empty_table())
+    writer = nothing.write.format("delta").mode("ignore").partitionBy(*PARTITIONED_BY)
+    writer.save(directory)
+
+
+def append(spark: SparkSession, directory: str, rows: pa.Table, writer: str) -> None:
+    """Add the rows of one moment. The same moment of the same writer is added once only."""
+    with _handed_over(spark, rows) as frame:
+        ordered = frame.select(*HISTORY.names).coalesce(_tasks(spark))
+        appending = ordered.write.format("delta").mode("append").partitionBy(*PARTITIONED_BY)
+        once = {"txnAppId": writer, "txnVersion": str(rows["moment_ms"][0])}
+        appending.options(**once).save(directory)
+
+
+@contextmanager
+def _handed_over(spark: SparkSession, rows: pa.Table) -> Iterator[DataFrame]:
+    """The rows in Spark: through a file, as what is handed over itself is kept in its memory."""
+    if not str(spark.sparkContext.master).startswith("local"):  # workers do not see our files
+        # In one piece: PySpark forgets what comes after an empty one.
+        yield spark.createDataFrame(rows.cast(HISTORY).combine_chunks())
+        return
+    scratch = spark.sparkContext.getConf().get(SCRATCH)
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="moment-") as folder:
+        file = f"{folder}/rows.parquet"
+        pq.write_table(rows, file, compression="lz4", row_group_size=AT_ONCE)
+        yield spark.read.schema(from_arrow_schema(HISTORY)).parquet(f"file://{file}")
+
+
+def _tasks(spark: SparkSession) -> int:
+    """Half of the cores: the others go on reading Kafka."""
+    return max(spark.sparkContext.defaultParallelism // 2, 1)
+
+
+def newest_moment(spark: SparkSession, directory: str) -> int:
+    """0 for an empty table."""
+    newest = spark.read.format("delta").load(directory).agg({"moment_ms": "max"}).first()
+    return (newest[0] if newest else None) or 0

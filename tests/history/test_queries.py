@@ -1,0 +1,171 @@
+"""Reports and histories of a group, from a known past."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from history.kept import MINUTE_MS, START_MS, Row, group, log_end, minute, partition, write
+from pyspark.sql import SparkSession
+
+from warren.errors import NoHistory
+from warren.history import one_group, queries, report
+from warren.history.period import Period
+from warren.history.report import Report
+
+OK, WARN, ERR, STOP = 1, 2, 3, 4
+HOUR = Period(START_MS, START_MS + 60 * MINUTE_MS)
+# Ten minutes, then twenty in which nobody watched, then five more.
+MINUTES = [*range(10), *range(30, 35)]
+BAD = {3: WARN, 4: ERR, 5: ERR, 8: ERR, 9: ERR, 30: ERR, 34: WARN}
+HOSTILE = "<script>alert(1)</script>"
+
+
+def rows_at(number: int) -> list[Row]:
+    status = BAD.get(number, OK)
+    return [
+        group("billing", status, number * 10, offset=1000 + number, partitions=2),
+        group(HOSTILE, OK, 0),
+        group("elsewhere", ERR, 7, cluster="other"),
+        log_end("orders", 0, 500 + number * 60),
+        log_end("orders", 1, 0),
+        log_end("quiet", 0, 3),
+        partition("billing", "orders", 0, STOP if status == ERR else OK, number * 9),
+        partition("billing", "orders", 1, OK, number),
+    ]
+
+
+@pytest.fixture(scope="module")
+def past(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("history")
+    write(spark, directory, {minute(number): rows_at(number) for number in MINUTES})
+    return directory
+
+
+@pytest.fixture(scope="module")
+def made(spark: SparkSession, past: Path) -> Report:
+    return report.make(queries.kept(spark, str(past), HOUR), HOUR, top=10)
+
+
+def test_the_worst_groups_come_first(made: Report) -> None:
+    names = [(row["cluster"], row["group"]) for row in made.groups]
+
+    assert names == [("other", "elsewhere"), ("local", "billing"), ("local", HOSTILE)]
+
+
+def test_a_moment_lasts_until_the_next_and_silence_does_not_count(made: Report) -> None:
+    billing = made.groups[1]
+
+    watched = 15
+    assert billing["err_seconds"] == 5 * 60
+    assert billing["err"] == pytest.approx(5 / watched)
+    assert billing["warn"] == pytest.approx(2 / watched)
+    assert billing["ok"] == pytest.approx(8 / watched)
+
+
+def test_lag_has_percentiles(made: Report) -> None:
+    billing = made.groups[1]
+
+    assert (billing["lag_p50"], billing["lag_max"], billing["lag"]) == (70, 340, 340)
+    assert billing["lag_p95"] <= billing["lag_p99"] <= billing["lag_max"]
+    assert [row["groups"] for row in made.clusters] == [2, 1]
+
+
+def test_incidents_are_runs_of_bad_moments(made: Report) -> None:
+    found = sorted(
+        (row["began_ms"], row["ended_ms"], row["status"], row["lag_max"])
+        for row in made.incidents
+        if row["group"] == "billing"
+    )
+
+    assert found == [
+        (minute(3), minute(6), "ERR", 50),
+        (minute(8), minute(10), "ERR", 90),  # nobody saw how it went on
+        (minute(30), minute(31), "ERR", 300),
+        (minute(34), None, "WARN", 340),  # not over
+    ]
+
+
+def test_topics_are_busy_by_what_was_written(made: Report) -> None:
+    found = [(row["topic"], row["partitions"], row["messages"]) for row in made.topics]
+
+    assert found == [("orders", 2, 34 * 60), ("quiet", 1, 0)]
+    assert made.topics[0]["per_second"] == pytest.approx(1.0)
+
+
+def test_series_show_where_nothing_was_kept(made: Report) -> None:
+    billing = next(series for series in made.lags if series.name == "billing")
+
+    per_minute = 2  # steps
+    assert len(made.times_ms) == 120
+    assert billing.values[9 * per_minute : 11 * per_minute] == [90, 90, None, None]
+    assert billing.values[20 * per_minute] is None
+
+
+def test_what_was_seen_holds_until_the_next_moment() -> None:
+    cases = {
+        "every step": ({0: "a", 1: "b"}, "ab--"),
+        "every second step": ({0: "a", 2: "b", 4: "c"}, "aabbcc--"),
+        "one missed": ({0: "a", 1: "b", 3: "c", 4: "d"}, "abbcd-"),
+        "nobody watched": ({0: "a", 1: "b", 5: "c", 6: "d"}, "ab---cd-"),
+        "a single moment": ({1: "a"}, "-a--"),
+        "nothing": ({}, "---"),
+    }
+
+    found = {
+        name: "".join(
+            row.get("is", "-")
+            for row in one_group.spread_out({at: {"is": is_} for at, is_ in seen.items()}, len(to))
+        )
+        for name, (seen, to) in cases.items()
+    }
+
+    assert found == {name: expected for name, (_, expected) in cases.items()}
+
+
+def test_only_what_was_asked_for_is_told(spark: SparkSession, past: Path) -> None:
+    early = Period(minute(0), minute(2))
+    kept = queries.kept(spark, str(past), early, "local", "billing")
+
+    found = queries.groups(kept).select("moment_ms", "lag").orderBy("moment_ms").collect()
+
+    assert [tuple(row) for row in found] == [(minute(n), n * 10) for n in range(3)]
+
+
+def test_one_group_over_time(spark: SparkSession, past: Path) -> None:
+    kept = queries.kept(spark, str(past), HOUR, "local", "billing")
+    groups = queries.groups(kept)
+
+    curve = one_group.curve(groups, HOUR, 60)
+    heat = one_group.heat_map(queries.partitions(kept), HOUR, 1)
+
+    assert curve["moments"] == 15
+    assert curve["lag"][:4] == [0, 10, 20, 30]
+    assert curve["status"][8:12] == ["ERR", "ERR", None, None]  # nobody watched from then on
+    assert curve["offset"][34] == 1034
+    assert len(one_group.incidents(groups)) == 4
+    assert heat["total"] == 2
+    assert heat["partitions"] == [{"topic": "orders", "partition": 0, "max_lag": 34 * 9}]
+    assert len(heat["times_ms"]) == len(heat["lag"][0]) == len(heat["status"][0]) == 100
+    assert {word for word in heat["status"][0] if word} == {"OK", "STOP"}
+
+
+def test_partitions_of_a_topic_taken_together(spark: SparkSession, past: Path) -> None:
+    kept = queries.kept(spark, str(past), HOUR, "local", "billing")
+
+    curve = one_group.curve(queries.together(queries.partitions(kept)), HOUR, 60)
+
+    assert (curve["lag"][9], curve["max_lag"][9], curve["status"][9]) == (90, 81, "STOP")
+
+
+def test_no_table_is_said_in_a_line(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(NoHistory, match="there is no history in"):
+        queries.kept(spark, str(tmp_path), HOUR)
+
+
+def test_an_empty_period_has_an_empty_report(spark: SparkSession, past: Path) -> None:
+    before = Period(START_MS - 2 * MINUTE_MS, START_MS - MINUTE_MS)
+
+    made = report.make(queries.kept(spark, str(past), before), before, top=10)
+
+    tables: list[list[Any]] = [made.clusters, made.groups, made.incidents, made.topics, made.lags]
+    assert tables == [[], [], [], [], []]
