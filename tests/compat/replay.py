@@ -97,6 +97,9 @@ class Replay:
     def set_level(self, level: str) -> None:
         self.level = level
 
+    def group_history(self, *_asked: str) -> str:
+        raise NotImplementedError  # Burrow has none
+
     def _see_log_ends(self) -> None:
         ends = {(end["topic"], end["partition"]): end["offset"] for end in _ends_at_start()}
         ends["beta", 0] += 20 * len([ms for ms in self._growth if ms // 1000 <= self.now_s])

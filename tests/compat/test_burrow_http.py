@@ -7,7 +7,7 @@ import msgspec
 from compat.asking import Got, ask, important
 from compat.replay import RECORDING, Replay
 
-from warren.serve.answers import encode
+from warren.go_json import encode
 
 LISTS = ("clusters", "topics", "consumers", "modules")
 

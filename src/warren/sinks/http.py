@@ -1,0 +1,91 @@
+"""How stores are asked: compressed bodies, TLS, and every failure as a line for a person."""
+
+import ssl
+import zlib
+
+import httpx
+
+import warren
+from warren.config import HttpSink, Tls
+from warren.config.secrets import masked_url
+from warren.errors import Undelivered
+
+ERROR_LENGTH = 300
+# The store's state or the log-in is wrong, not the points: they wait.
+WAITING = {401, 403, 404, 408, 425, 429}
+
+
+class Server:
+    """One server of a store, with connections that are kept."""
+
+    def __init__(self, settings: HttpSink, tls: Tls | None, headers: dict[str, str]) -> None:
+        login = (settings.username, settings.password.reveal()) if settings.username else None
+        self._shown = masked_url(settings.url)
+        self._timeout = settings.timeout
+        self._client = httpx.Client(
+            base_url=settings.url,
+            auth=login,
+            headers={"User-Agent": f"warren/{warren.__version__}", **headers},
+            timeout=settings.timeout,
+            verify=_context(tls),
+        )
+
+    def post(
+        self, path: str, content: memoryview, kind: str, params: dict[str, str]
+    ) -> httpx.Response:
+        headers = {"Content-Encoding": "gzip", "Content-Type": kind}
+        return self.ask("POST", path, headers=headers, params=params, content=_gzip(content))
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: dict[str, str] | None = None,
+        params: dict[str, str] | None = None,
+        content: bytes | None = None,
+    ) -> httpx.Response:
+        """Give any answer at all; none is Undelivered."""
+        try:
+            return self._client.request(
+                method, path, headers=headers, params=params, content=content
+            )
+        except httpx.TimeoutException as error:
+            problem = f"{self._shown} does not answer within {self._timeout} s"
+            raise Undelivered(problem) from error
+        except httpx.HTTPError as error:
+            raise Undelivered(f"{self._shown} cannot be reached: {error}") from error
+
+    def wait_unless(self, response: httpx.Response, *allowed: int, hint: str = "") -> None:
+        """Raise Undelivered for an answer that says nothing about the points."""
+        code = response.status_code
+        if code in allowed or (code < 500 and code not in WAITING and not 300 <= code < 400):
+            return
+        pause = response.headers.get("Retry-After", "")
+        problem = f"{self._shown} answers {code} {response.reason_phrase}: {complaint(response)}"
+        raise Undelivered(problem + hint, float(pause) if pause.isdecimal() else None)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def complaint(response: httpx.Response) -> str:
+    """What a store says, in a line."""
+    return " ".join(response.text.split())[:ERROR_LENGTH]
+
+
+def _context(tls: Tls | None) -> ssl.SSLContext | bool:
+    if tls is None:
+        return True
+    context = ssl.create_default_context(cafile=tls.cafile or None)
+    if tls.certfile:
+        context.load_cert_chain(tls.certfile, tls.keyfile)
+    if tls.noverify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _gzip(content: memoryview) -> bytes:
+    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return packer.compress(content) + packer.flush()

@@ -1,0 +1,72 @@
+"""InfluxDB: 1.x by database and user, 2 and 3 by bucket and token."""
+
+import json
+import re
+
+import httpx
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from warren.config import InfluxdbSink, Tls
+from warren.sinks.chunks import body
+from warren.sinks.delivery import Answer
+from warren.sinks.http import Server, complaint
+from warren.sinks.line_protocol import lines
+from warren.sinks.points import points
+
+TOO_LARGE = 413
+
+
+class InfluxDB:
+    def __init__(self, settings: InfluxdbSink, tls: Tls | None) -> None:
+        self._settings = settings
+        token = settings.token.reveal()
+        self._server = Server(settings, tls, {"Authorization": f"Token {token}"} if token else {})
+        self._path, self._params = _target(settings)
+
+    def prepare(self) -> None:
+        """Nothing: a database is made when it turns out to be missing."""
+
+    def texts(self, history: DataFrame) -> DataFrame:
+        return lines(points(history))
+
+    def post(self, lines: pa.Array) -> Answer:
+        response = self._server.post(self._path, body(lines), "text/plain", self._params)
+        if response.status_code == 404 and self._settings.database:
+            self._make_database()
+            response = self._server.post(self._path, body(lines), "text/plain", self._params)
+        self._server.wait_unless(response, 200, 204)
+        if response.is_success:
+            return Answer()
+        if response.status_code == TOO_LARGE:
+            return Answer(doubt="the request is too large")
+        return Answer(doubt=_reason(response))
+
+    def _make_database(self) -> None:
+        name = self._settings.database.replace("\\", "\\\\").replace('"', '\\"')
+        made = self._server.ask("POST", "/query", params={"q": f'CREATE DATABASE "{name}"'})
+        self._server.wait_unless(
+            made, 200, hint="; the database does not exist and cannot be made: make it, or let us"
+        )
+
+    def close(self) -> None:
+        self._server.close()
+
+
+def _target(settings: InfluxdbSink) -> tuple[str, dict[str, str]]:
+    if settings.bucket:
+        org = {"org": settings.org} if settings.org else {}
+        return "/api/v2/write", {**org, "bucket": settings.bucket, "precision": "ns"}
+    policy = {"rp": settings.retention_policy} if settings.retention_policy else {}
+    return "/write", {"db": settings.database, **policy, "precision": "ns"}
+
+
+def _reason(response: httpx.Response) -> str:
+    """The store's words, without the point they quote."""
+    text = complaint(response)
+    try:
+        answer = json.loads(response.text)
+        text = str(answer.get("error") or answer.get("message") or text)
+    except (json.JSONDecodeError, AttributeError):
+        pass
+    return re.sub(r"\s*dropped=\d+$", "", text.removeprefix("partial write: "))

@@ -1,0 +1,143 @@
+"""A sink: one stream over history, with a checkpoint, a scheduler pool and patience of its own.
+
+A batch is done when the store has taken it; until then Spark does not go on. So a store that is
+down loses nothing: after a restart the batch comes again, and stores keep what comes twice once.
+"""
+
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from warren.config import Config, FilesSink
+from warren.config import Sink as Settings
+from warren.errors import StreamEnded
+from warren.history.failures import reason
+from warren.sinks.delivery import Batch, Delivery
+from warren.sinks.place import Origin, Place, rejected_file
+from warren.sinks.rejected import Rejected
+from warren.sinks.targets import target
+
+log = structlog.get_logger()
+
+POLL_S = 0.5
+TRIGGER = "2 seconds"
+READING = {
+    # Merging files and dropping old days is no news. Appends alone are.
+    "skipChangeCommits": "true",
+    # A batch that was interrupted comes again from its beginning: it should not be hours long.
+    "maxBytesPerTrigger": "64m",
+}
+# Files or log entries that the stream still needed are gone: they are kept for a week.
+_TOO_LATE = re.compile(
+    r"FileNotFoundException|FILE_NOT_EXIST|DELTA_LOG_FILE_NOT_FOUND|DELTA_VERSIONS_NOT_CONTIGUOUS"
+    r"|DELTA_TRUNCATED_TRANSACTION_LOG|VERSION_NOT_FOUND"
+)
+
+
+class Sink:
+    """Works beside the pipeline."""
+
+    kind = "sinks"
+
+    def __init__(self, spark: SparkSession, config: Config, settings: Settings) -> None:
+        self.name = settings.name
+        self.restarts = 0
+        self._spark = spark
+        self._config = config
+        self._settings = settings
+        self._delivery = Delivery(
+            self.name, Rejected(self.name, rejected_file(config, settings.name))
+        )
+        self._state = "waiting"
+        self._failure: Exception | None = None  # that ended the stream last
+        self._log = log.bind(sink=self.name)
+
+    @property
+    def problem(self) -> str:
+        return self._delivery.problem
+
+    @problem.setter
+    def problem(self, problem: str) -> None:
+        self._delivery.problem = problem
+
+    def health(self) -> Mapping[str, object]:
+        delivery = self._delivery
+        until = delivery.delivered_ms
+        return {
+            "class": self._settings.class_name,
+            "state": "retrying" if delivery.problem else self._state,
+            "delivered_ms": until or None,
+            "behind_s": round(time.time() - until / 1000, 1) if until else None,
+            "outcomes": dict(delivery.outcomes),
+            "rejected": dict(delivery.rejected.reasons),
+        }
+
+    def run(self, stop: threading.Event) -> None:
+        """Deliver until asked to stop; raises when the stream ends by itself."""
+        self._delivery.stop = stop
+        place = Place(self._spark, self._config.history_directory, self.name)
+        while not place.has_table():
+            if stop.wait(POLL_S * 4):
+                return
+        origin = place.origin(self._settings.since)
+        try:
+            with self._query(place, origin) as query:
+                self._watch(query, stop)
+        except StreamEnded:
+            # Files would hold what another stream brings twice: there a person has to decide.
+            may_repeat = not isinstance(self._settings, FilesSink)
+            if may_repeat and _TOO_LATE.search(str(self._failure)):
+                place.begin_anew(origin)
+                self._log.warning("the sink was away for too long; all that history has is sent")
+            raise
+        finally:
+            self._state = "waiting"
+
+    def _watch(self, query: StreamingQuery, stop: threading.Event) -> None:
+        self._state = "running"
+        while not stop.wait(POLL_S):
+            if not query.isActive:
+                self._failure = self._failure or query.exception()
+                raise StreamEnded(reason(self._failure) if self._failure else "no reason given")
+
+    @contextmanager
+    def _query(self, place: Place, origin: Origin) -> Iterator[StreamingQuery]:
+        destination = target(self._config, self._settings)
+        # A pool of its own: what a sink reads waits for its turn beside the pipeline.
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", f"sink {self.name}")
+        rows = read(self._spark, self._config.history_directory, origin)
+        self._failure = None
+
+        def deliver(batch: DataFrame, number: int) -> None:
+            try:
+                destination.deliver(batch, Batch(origin.stream, number), self._delivery)
+            except (Py4JError, PySparkException) as error:
+                self._failure = error  # what reaches the query of it is a text without a reason
+                raise
+
+        writer = rows.writeStream.foreachBatch(deliver).trigger(processingTime=TRIGGER)
+        query = writer.option("checkpointLocation", place.checkpoint(origin)).start()
+        try:
+            yield query
+        finally:
+            query.stop()
+            destination.close()
+
+
+def read(spark: SparkSession, history: str, origin: Origin) -> DataFrame:
+    """History as it grows, from the origin on."""
+    source = spark.readStream.format("delta").options(**READING)
+    if origin.version is not None:
+        source = source.option("startingVersion", origin.version)
+    first_day = F.to_date(F.timestamp_millis(F.lit(origin.since_ms)))
+    is_wanted = (F.col("day") >= first_day) & (F.col("moment_ms") >= origin.since_ms)
+    return source.load(history).where(is_wanted)

@@ -1,0 +1,55 @@
+"""What sinks write of the recorded cluster is what Telegraf wrote of Burrow's answers about it."""
+
+import json
+from typing import Any
+
+import pytest
+from compat.replay import Replay
+from pyspark.sql import DataFrame, SparkSession
+from sinks.telegraf import UNFOUND, in_order, parsed, recorded_documents, recorded_lines
+
+from warren import pipeline
+from warren.board import Board
+from warren.config import History
+from warren.evaluate.verdicts import Settings
+from warren.history.granularity import Granularity
+from warren.history.rows import rows
+from warren.sinks.documents import entries
+from warren.sinks.line_protocol import lines
+from warren.sinks.points import points
+from warren.tables import HISTORY
+
+STARTED_S = 1_794_772_914  # a new start of Burrow, which read all records again
+GATHERED_S = 1_794_772_920
+
+
+@pytest.fixture
+def kept(replay: Replay, spark: SparkSession) -> DataFrame:
+    """The moment that Telegraf saw, as history keeps it."""
+    replay.run_at(STARTED_S)
+    cluster = pipeline.judge_cluster(replay.cluster, Settings(), GATHERED_S, replay.serving.store)
+    board = Board(GATHERED_S * 1000, {"local": cluster})
+    moment = rows(board, ["local"], Granularity(History())).cast(HISTORY).to_pylist()
+    known = [row for row in moment if row["group"] not in UNFOUND]
+    return spark.createDataFrame([tuple(row.values()) for row in known], _schema(spark))
+
+
+def _schema(spark: SparkSession) -> Any:
+    return spark.createDataFrame(HISTORY.empty_table()).schema
+
+
+@pytest.mark.parametrize("replay", ["list"], indirect=True)
+def test_every_point_and_document_is_telegrafs(kept: DataFrame) -> None:
+    measured = points(kept).cache()
+
+    written = [parsed(row.text) for row in lines(measured).collect()]
+    documents = [row.text.splitlines() for row in entries(measured, "telegraf-%Y.%m.%d").collect()]
+
+    assert sorted(written) == recorded_lines()
+    assert in_order([json.loads(document) for _, document in documents]) == recorded_documents()
+    assert {json.loads(action)["index"]["_index"] for action, _ in documents} == {
+        "telegraf-2026.11.15"
+    }
+    assert len({json.loads(action)["index"]["_id"] for action, _ in documents}) == len(documents)
+    times = {json.loads(document)["@timestamp"] for _, document in documents}
+    assert times == {"2026-11-15T20:02:00Z"}

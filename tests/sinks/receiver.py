@@ -1,0 +1,70 @@
+"""A real HTTP server on loopback that keeps requests as they came and answers as told."""
+
+import contextlib
+import gzip
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+
+class Request(NamedTuple):
+    method: str
+    path: str
+    params: dict[str, list[str]]
+    headers: dict[str, str]
+    text: str  # unpacked
+
+
+@dataclass
+class Receiver:
+    url: str = ""
+    answers: list[tuple[int, str, dict[str, str]]] = field(default_factory=list)  # 204 when none
+    requests: list[Request] = field(default_factory=list)
+    silent: bool = False
+    released: threading.Event = field(default_factory=threading.Event)
+
+
+@contextlib.contextmanager
+def receiver() -> Iterator[Receiver]:
+    kept = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            packed = self.headers["Content-Encoding"] == "gzip"
+            url = urlsplit(self.path)
+            text = (gzip.decompress(body) if packed else body).decode()
+            kept.requests.append(
+                Request(self.command, url.path, parse_qs(url.query), dict(self.headers), text)
+            )
+            if kept.silent:
+                kept.released.wait(30)
+                return
+            code, answer, headers = kept.answers.pop(0) if kept.answers else (204, "", {})
+            self.send_response(code)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    kept.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield kept
+    finally:
+        kept.released.set()
+        server.shutdown()
+        server.server_close()
+        thread.join(10)

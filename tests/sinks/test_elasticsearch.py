@@ -1,0 +1,150 @@
+"""What OpenSearch stores and refuses, and what is made of it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from servers.opensearch import OpenSearch
+from sinks.receiver import receiver
+from sinks.telegraf import RECORDED, in_order, recorded_documents
+
+from warren.config import ElasticsearchSink, Secret
+from warren.errors import Undelivered
+from warren.sinks.delivery import Delivery
+from warren.sinks.elasticsearch import Elasticsearch
+from warren.sinks.rejected import Rejected
+
+
+@pytest.fixture(scope="module")
+def search() -> Iterator[OpenSearch]:
+    with OpenSearch() as server:
+        yield server
+
+
+@pytest.fixture
+def delivery(tmp_path: Path) -> Delivery:
+    return Delivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
+
+
+def sink(url: str, **settings: object) -> Elasticsearch:
+    given = {"name": "x", "class_name": "elasticsearch", "url": url, "timeout": 30}
+    return Elasticsearch(ElasticsearchSink(**{**given, **settings}), None)  # type: ignore[arg-type]  # a mixed lot
+
+
+def entry(index: str, name: str, document: dict[str, Any]) -> str:
+    action = {"index": {"_index": index, "_id": name}}
+    return f"{json.dumps(action)}\n{json.dumps(document)}\n"
+
+
+def test_telegrafs_documents_are_stored_once_and_can_be_searched(
+    search: OpenSearch, delivery: Delivery
+) -> None:
+    store = sink(search.url)
+    documents = RECORDED["elasticsearch"]["documents"]
+    entries = [
+        entry("telegraf-2026.11.15", str(number), each["_source"])
+        for number, each in enumerate(documents)
+    ]
+
+    delivery.patiently(store.prepare, 0)
+    delivery.send(pa.array(entries), store.post)
+    delivery.send(pa.array(entries), store.post)
+
+    stored = [hit["_source"] for hit in search.documents("telegraf-*")]
+    assert in_order(stored) == recorded_documents()
+    by_group = search.ask(
+        "POST",
+        "/telegraf-*/_search",
+        {
+            "size": 0,
+            "query": {"range": {"burrow_group.total_lag": {"gte": 260}}},
+            "aggs": {
+                "group": {
+                    "terms": {"field": "tag.group", "size": 100},
+                    "aggs": {"lag": {"sum": {"field": "burrow_group.total_lag"}}},
+                }
+            },
+        },
+    )
+    lags = {b["key"]: b["lag"]["value"] for b in by_group["aggregations"]["group"]["buckets"]}
+    assert lags == {
+        each["_source"]["tag"]["group"]: each["_source"]["burrow_group"]["total_lag"]
+        for each in documents
+        if each["_source"].get("burrow_group", {}).get("total_lag", 0) >= 260
+    }
+
+
+def test_fields_have_types_that_numbers_and_dates_can_be_asked_by(search: OpenSearch) -> None:
+    store = sink(search.url, index="lag-%Y.%m.%d")
+
+    store.prepare()
+    store.post(pa.array([entry("lag-2026.11.15", "1", {"tag": {"group": "a", "rack": "r"}})]))
+
+    (index,) = search.ask("GET", "/lag-*/_mapping").values()
+    fields = index["mappings"]["properties"]
+    group = {name: kind["type"] for name, kind in fields["burrow_group"]["properties"].items()}
+    assert group == {
+        "lag": "long",
+        "offset": "long",
+        "partition_count": "long",
+        "status": "keyword",
+        "status_code": "byte",
+        "timestamp": "date",
+        "total_lag": "long",
+    }
+    assert fields["@timestamp"]["type"] == "date"
+    assert {kind["type"] for kind in fields["tag"]["properties"].values()} == {"keyword"}
+
+
+def test_rejected_documents_are_parked_by_reason_and_the_rest_stored(
+    search: OpenSearch, delivery: Delivery
+) -> None:
+    store = sink(search.url, index="mixed-%Y")
+    good: list[dict[str, Any]] = [{"burrow_group": {"lag": number}} for number in range(3)]
+    bad: list[dict[str, Any]] = [{"burrow_group": {"lag": "much"}}, {"@timestamp": "never"}]
+    entries = [entry("mixed-2026", str(n), each) for n, each in enumerate([*bad, *good])]
+
+    delivery.patiently(store.prepare, 0)
+    delivery.send(pa.array(entries), store.post)
+
+    assert [hit["_id"] for hit in search.documents("mixed-*")] == ["2", "3", "4"]
+    assert delivery.outcomes["sent"] == 3
+    assert delivery.outcomes["rejected"] == 2
+    parked = [json.loads(line) for line in delivery.rejected.file.read_text().splitlines()]
+    assert [each["point"] for each in parked] == entries[:2]
+    assert all(each["reason"].startswith("mapper_parsing_exception: ") for each in parked)
+
+
+def item(status: int, kind: str = "") -> dict[str, Any]:
+    error = {"error": {"type": kind, "reason": "because"}} if kind else {}
+    return {"index": {"status": status, **error}}
+
+
+def test_documents_that_are_put_off_come_again(delivery: Delivery) -> None:
+    mixed = [item(201), item(429, "queue full"), item(400, "mapper"), item(503, "no shard")]
+    with receiver() as server:
+        server.answers += [
+            (200, json.dumps({"errors": True, "items": mixed}), {}),
+            (200, json.dumps({"errors": False, "items": []}), {}),
+        ]
+        key = sink(server.url, api_key=Secret("k3y"))
+        delivery.send(pa.array([entry("i", name, {}) for name in "abcd"]), key.post)
+
+    first, second = server.requests
+    assert first.path == "/_bulk"
+    assert first.headers["Authorization"] == "ApiKey k3y"
+    assert first.headers["Content-Type"] == "application/x-ndjson"
+    assert second.text == entry("i", "b", {}) + entry("i", "d", {})
+    assert delivery.outcomes["sent"] == 3
+    assert dict(delivery.rejected.reasons) == {"mapper: because": 1}
+
+
+def test_a_server_that_is_not_there_is_told_so() -> None:
+    with receiver() as server:
+        pass
+
+    with pytest.raises(Undelivered, match="cannot be reached"):
+        sink(server.url).prepare()

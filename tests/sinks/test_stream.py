@@ -1,0 +1,147 @@
+"""Sinks as streams over history: nothing lost, nothing twice, nobody disturbed."""
+
+import socket
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from servers.influxdb import InfluxDB
+from sinks.kept import FIRST_MS, MINUTE_MS, append, config, running, wait_until
+
+from warren.sinks.stream import Sink
+
+PER_MOMENT = 41
+IN_TWO_YEARS = 1_000_000  # minutes
+
+
+def counts(influx: InfluxDB, database: str) -> dict[int, int]:
+    """How many points each moment has, by number of the moment."""
+    found: dict[int, int] = {}
+    for name in ("burrow_group", "burrow_partition", "burrow_topic"):
+        for series in influx.query(f'SELECT "offset" FROM {name}', database):  # noqa: S608  our names
+            for at_ms, _ in series["values"]:
+                number = (at_ms - FIRST_MS) // MINUTE_MS
+                found[number] = found.get(number, 0) + 1
+    return found
+
+
+def reached(sinks: dict[str, Sink]) -> dict[str, int]:
+    """The number of the newest moment that each sink delivered, if any."""
+    return {
+        name: (until - FIRST_MS) // MINUTE_MS
+        for name, sink in sinks.items()
+        if isinstance(until := sink.health()["delivered_ms"], int)
+    }
+
+
+def influxdb(name: str, url: str, **keys: str) -> str:
+    more = "".join(f'{key} = "{value}"\n' for key, value in keys.items())
+    return f'[sink.{name}]\nclass-name = "influxdb"\nurl = "{url}"\ndatabase = "{name}"\n{more}'
+
+
+def files(class_name: str, directory: Path) -> str:
+    return (
+        f'[sink.{class_name}]\nclass-name = "{class_name}"\n'
+        f'directory = "{directory}"\nsince = "earliest"\n'
+    )
+
+
+def test_a_store_that_dies_and_comes_back_lacks_nothing_and_holds_nothing_twice(
+    spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    history = tmp_path / "history"
+    append(spark, history, 0, 1)
+    with socket.socket() as closed, InfluxDB(tmp_path / "influx") as influx:
+        closed.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        settings = config(
+            tmp_path,
+            influxdb("all", influx.url, since="earliest"),
+            influxdb("nobody", nobody, since="earliest"),
+            files("delta", tmp_path / "delta"),
+            files("parquet", tmp_path / "parquet"),
+            '[sink.look]\nclass-name = "console"\nsince = "earliest"\n',
+        )
+        well = ("all", "delta", "parquet", "look")
+        with running(spark, settings) as sinks:
+            wait_until(lambda: reached(sinks) == dict.fromkeys(well, 1), sinks)
+            influx.kill()
+            append(spark, history, 2)
+            wait_until(lambda: sinks["all"].problem != "", sinks)
+            problems = {name: sinks[name].problem for name in ("all", "nobody")}
+            append(spark, history, 3)
+            influx.start()
+            wait_until(lambda: reached(sinks) == dict.fromkeys(well, 3), sinks)
+            health = {name: dict(sink.health()) for name, sink in sinks.items()}
+        stored = counts(influx, "all")
+
+    delta = spark.read.format("delta").load(str(tmp_path / "delta"))
+    parquet = spark.read.parquet(str(tmp_path / "parquet"))
+    assert stored == dict.fromkeys(range(4), PER_MOMENT)
+    assert delta.count() == parquet.count() == 4 * PER_MOMENT
+    assert all("cannot be reached" in problem for problem in problems.values())
+    assert health["nobody"]["state"] == "retrying"
+    assert {name: sink.restarts for name, sink in sinks.items()} == dict.fromkeys(sinks, 0)
+    assert capfd.readouterr().out.count("billing") == 4
+
+
+def test_a_stopped_sink_goes_on_where_it_stood_whatever_upkeep_did(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    history = tmp_path / "history"
+    append(spark, history, 0, 1)
+    with InfluxDB(tmp_path / "influx") as influx:
+        settings = config(
+            tmp_path,
+            influxdb("filled", influx.url, since=str(FIRST_MS + MINUTE_MS)),
+            influxdb("new", influx.url),
+        )
+        with running(spark, settings) as sinks:
+            wait_until(lambda: reached(sinks) == {"filled": 1}, sinks)
+            wait_until(lambda: sinks["new"].health()["state"] == "running", sinks)
+            # Until Spark has noted that a batch was taken, it would be sent again.
+            noted = history / "_sinks" / "filled"
+            wait_until(lambda: any(noted.rglob("commits/0")), sinks)
+        influx.query("DROP SERIES FROM burrow_group", "filled")  # nobody sends it again
+        append(spark, history, 2)
+        spark.sql(f"OPTIMIZE delta.`{history}`")
+        spark.sql(f"DELETE FROM delta.`{history}` WHERE moment_ms = {FIRST_MS}")  # noqa: S608  a number
+        append(spark, history, IN_TWO_YEARS)
+        with running(spark, settings) as sinks:
+            last = dict.fromkeys(("filled", "new"), IN_TWO_YEARS)
+            wait_until(lambda: reached(sinks) == last, sinks)
+            restarts = [sink.restarts for sink in sinks.values()]
+        stored = {name: counts(influx, name) for name in settings.sinks}
+
+    assert stored == {
+        "filled": {1: PER_MOMENT - 1, 2: PER_MOMENT, IN_TWO_YEARS: PER_MOMENT},
+        "new": {IN_TWO_YEARS: PER_MOMENT},
+    }
+    assert restarts == [0, 0]
+
+
+def test_a_sink_that_was_away_for_too_long_begins_anew(spark: SparkSession, tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    append(spark, history, 0)
+    with InfluxDB(tmp_path / "influx") as influx:
+        settings = config(tmp_path, influxdb("late", influx.url, since="earliest"))
+        with running(spark, settings) as sinks:
+            wait_until(lambda: reached(sinks) == {"late": 0}, sinks)
+        append(spark, history, 1)
+        drop_replaced_files(spark, history)
+        with running(spark, settings) as sinks:
+            wait_until(lambda: reached(sinks) == {"late": 1}, sinks)
+            problem, restarts = sinks["late"].problem, sinks["late"].restarts
+        stored = counts(influx, "late")
+
+    assert stored == {0: PER_MOMENT, 1: PER_MOMENT}
+    assert (problem, restarts) == ("", 1)
+
+
+def drop_replaced_files(spark: SparkSession, history: Path) -> None:
+    """What upkeep does a week after merging, at once."""
+    spark.sql(f"OPTIMIZE delta.`{history}`")
+    check = "spark.databricks.delta.retentionDurationCheck.enabled"
+    spark.conf.set(check, "false")
+    spark.sql(f"VACUUM delta.`{history}` RETAIN 0 HOURS")
+    spark.conf.unset(check)
