@@ -1,0 +1,43 @@
+"""Each consumer group over time: status, lag, how fast it reads and how fast is written."""
+
+from collections.abc import Iterator
+
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+from generator.page import many, page
+from generator.panels import FULL, AnyPanel, Drawing, Look
+from generator.questions import Source
+
+ABOUT = "Lag of consumer groups by group and topic, and how fast they read what is written."
+
+
+def consumers(source: Source) -> Dashboard:
+    variables = [*many(source, "cluster", "group", "topic")]
+    return page(source, "consumers", ABOUT, variables, [*_panels(Drawing(source))])
+
+
+def _panels(draw: Drawing) -> Iterator[AnyPanel]:
+    status = Look("Status of groups", "OK, WARN or ERR, by Burrow's rules.", FULL)
+    yield draw.statuses("status of groups", status, draw.source.group_words)
+    yield draw.lines("lag by group", Look("Lag by group", "Messages that wait for a group."))
+    by_topic = Look(
+        "Lag by group and topic",
+        "The sum of the lags of the partitions of a topic, for each group.",
+    )
+    yield draw.lines("lag by topic", by_topic)
+    consumed = Look(
+        "Messages consumed a minute",
+        "How far committed offsets move in a minute; negative when a group goes back. "
+        "From Elasticsearch: the mean of a topic's partitions.",
+    )
+    yield draw.lines("consumed by topic", consumed)
+    produced = Look(
+        "Messages produced a minute",
+        "How far the ends of topics move in a minute. "
+        "From Elasticsearch: the mean of a topic's partitions.",
+    )
+    yield draw.lines("produced by topic", produced)
+    growth = Look(
+        "Lag growth a minute", "Above zero a group falls behind, below zero it catches up.", FULL
+    )
+    yield draw.lines("lag growth", growth)
