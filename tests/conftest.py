@@ -1,4 +1,4 @@
-"""One Spark and one broker for the whole run: each costs seconds to start."""
+"""One Spark, one broker and one OpenSearch for the whole run: each costs seconds to start."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,6 +6,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
+from servers.opensearch import OpenSearch
 
 from warren.demo.broker import Broker
 from warren.demo.offsets_topic import make_offsets_topic
@@ -25,6 +26,12 @@ def spark() -> Iterator[SparkSession]:
 def broker() -> Iterator[Broker]:
     with Broker(offsets_partitions=4) as running:
         make_offsets_topic(running.bootstrap)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def opensearch() -> Iterator[OpenSearch]:
+    with OpenSearch() as running:
         yield running
 
 

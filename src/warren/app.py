@@ -9,32 +9,35 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Protocol
 
 import structlog
 from pyspark.sql import SparkSession
 
 from warren import health, pipeline
-from warren.board import Board
-from warren.cluster import Accepts, Following, new_cluster
+from warren.admin_follower import AdminFollower
+from warren.board import Board, ClusterBoard
+from warren.cluster import Accepts, Cluster, Following, new_cluster
+from warren.companions import Companion, companions
+from warren.companions import describe as describe_companions
 from warren.config import Config, Loaded
-from warren.errors import SourceError
 from warren.evaluate.verdicts import Settings
 from warren.follower import Follower
+from warren.history.asked import Reader
+from warren.history.period import Period
 from warren.process import logs
 from warren.process.life import log_findings, running
+from warren.reporting import reportings
 from warren.serve.listeners import bind
 from warren.serve.serving import Serving
 from warren.serve.serving import start as start_serving
-from warren.session import start_session, stop_session
+from warren.session import start_session, stop_session, wait_while_alive
+from warren.snapshots import snapshots_of
+from warren.threads import Trouble, join_all, surviving
 from warren.watcher import Watcher
+from warren.zookeeper_follower import ZookeeperFollower
 
 log = structlog.get_logger()
 
-FIRST_RETRY_S, LAST_RETRY_S = 1.0, 30.0
-STEADY_S = 60.0  # a thread that ran this long was well; its next failure is a first one again
-STOP_SECONDS = 4.0
 PUBLISHED_SECONDS = 5.0
 MIN_PAUSE_S = 0.2
 POLL_S = 0.2
@@ -71,6 +74,7 @@ def monitoring(config: Config) -> Iterator["Monitor"]:
     monitor.urls = [listener.url for listener in listeners]
     monitor.serving = start_serving(config, listeners, monitor)
     try:
+        monitor.restore()
         yield monitor
     finally:
         monitor.serving.stop()
@@ -81,6 +85,7 @@ class Monitor:
 
     serving: Serving
     urls: Sequence[str] = ()  # where it answers
+    clock: Callable[[], float] = staticmethod(time.time)
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -98,21 +103,40 @@ class Monitor:
             for name, consumer in config.consumers.items()
             if consumer.class_name == "kafka"
         }
-        for name in config.consumers.keys() - self.followings.keys():
-            log.warning("consumers of this class are not read yet", type="main", consumer=name)
+        self.reportings = reportings(config, self.clusters)
         self.board = Board(0)
+        self._companions: list[Companion] = []
+        self._history = Reader(config.history_directory)
+        self._snapshots = snapshots_of(config, self.clusters, self.followings)
         self._changed = threading.Event()
         self._urgent = threading.Event()  # somebody waits for the next board
         self._ticks = threading.Condition()
         self._begun = self._published = 0
 
+    def restore(self) -> None:
+        """Go on from the snapshots, and answer with the verdicts they hold."""
+        if self._snapshots is not None:
+            self._snapshots.restore()
+            self._tick()
+
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
-        """Work until `stop` is set."""
+        """Work until `stop` is set, which it also is when Spark dies under us."""
+        self._history.begin(spark)
         threads = [*self._watch_clusters(stop), *self._follow_consumers(spark, stop)]
-        threads.append(_surviving("judge", self._judge, Trouble(), stop))
-        stop.wait()
-        for thread in threads:
-            thread.join(STOP_SECONDS)
+        threads += self._follow_others(stop)
+        threads.append(surviving("judge", self._judge, Trouble(), stop))
+        self._companions = list(companions(self._config, spark, lambda: self.board))
+        self._companions += [self._snapshots] if self._snapshots else []
+        threads += [
+            surviving(f"{each.kind} {each.name}", each.run, each, stop) for each in self._companions
+        ]
+        try:
+            wait_while_alive(stop)
+        finally:
+            stop.set()
+            join_all(threads)
+            if self._snapshots is not None:
+                self._snapshots.save_last()
 
     def _judge(self, stop: threading.Event) -> None:
         """Publish one board after another."""
@@ -132,11 +156,14 @@ class Monitor:
 
     def _watch_clusters(self, stop: threading.Event) -> Iterator[threading.Thread]:
         for name, cluster in self.clusters.items():
-            followings = [each for each in self.followings.values() if each.cluster is cluster]
+            followings = self._reading(cluster)
             settings = self._config.clusters[name]
             connection = self._config.connection(settings)
             watcher = Watcher(cluster, settings, connection, followings, self._changed.set)
-            yield _surviving(f"cluster {name}", watcher.run, cluster, stop)
+            yield surviving(f"cluster {name}", watcher.run, cluster, stop, self._changed.set)
+
+    def _reading(self, cluster: Cluster) -> list[Following]:
+        return [each for each in self.followings.values() if each.cluster is cluster]
 
     def _follow_consumers(
         self, spark: SparkSession, stop: threading.Event
@@ -144,27 +171,57 @@ class Monitor:
         for name, following in self.followings.items():
             connection = self._config.connection(following.settings)
             follower = Follower(spark, following, connection, self._changed.set)
-            yield _surviving(f"consumer {name}", follower.run, following.progress, stop)
-            if following.settings.start_latest and following.settings.backfill_earliest:
-                yield _surviving(f"backfill {name}", follower.backfill, Trouble(), stop)
+            progress, told = following.progress, self._changed.set
+            yield surviving(f"consumer {name}", follower.run, progress, stop, told)
+            if following.heard is not None:
+                yield surviving(f"backfill {name}", follower.backfill, Trouble(), stop)
+
+    def _follow_others(self, stop: threading.Event) -> Iterator[threading.Thread]:
+        """Those whose commits are not read from an offsets topic."""
+        for name, reporting in self.reportings.items():
+            follower: AdminFollower | ZookeeperFollower
+            if reporting.is_asked:
+                connection = self._config.connection(reporting.settings)
+                follower = AdminFollower(reporting, connection, self._changed.set)
+            else:
+                follower = ZookeeperFollower(reporting, self._changed.set)
+            yield surviving(f"consumer {name}", follower.run, reporting, stop, self._changed.set)
 
     def _tick(self) -> float:
         """Judge everything with one `now` and publish one board; the seconds it took."""
-        began, now = time.monotonic(), time.time()
+        began, now = time.monotonic(), self.clock()
         with self._ticks:
             self._begun += 1
         clusters = {
-            name: pipeline.judge_cluster(cluster, self._settings, int(now), self.serving.store)
-            for name, cluster in self.clusters.items()
+            name: self._judged(cluster, int(now)) for name, cluster in self.clusters.items()
         }
         took = time.monotonic() - began
-        told = health.describe(self.clusters, self.followings, took, now)
+        told = health.describe(self.clusters, self.followings, self.reportings, took, now)
+        told |= describe_companions(self._companions)
         self.board = Board(int(now * 1000), clusters, told)
         self.serving.publish(self.board)
         with self._ticks:
             self._published = self._begun
             self._ticks.notify_all()
         return took
+
+    def _judged(self, cluster: Cluster, now_s: int) -> ClusterBoard:
+        """Judge a cluster; one that was restored stands as it was until it has been caught up with.
+
+        Otherwise every group would seem to have stopped when we did.
+        """
+        followings = self._reading(cluster)
+        asked = [each for each in self.reportings.values() if each.is_asked]
+        is_current = all(each.progress.is_caught_up for each in followings) and all(
+            each.is_caught_up for each in asked if each.cluster is cluster
+        )
+        if cluster.ends_s and is_current:
+            cluster.restored_s = 0
+        elif cluster.restored_s:
+            now_s = int(cluster.restored_s)
+            if cluster.name in self.board.clusters:
+                return self.board.clusters[cluster.name]
+        return pipeline.judge_cluster(cluster, self._settings, now_s, self.serving.store)
 
     def _wait_for_change(self, stop: threading.Event) -> None:
         """A board is made soon after every change, and at least once in `expire-cache`."""
@@ -191,47 +248,8 @@ class Monitor:
     def set_level(self, level: str) -> None:
         logs.set_level(level)
 
-
-class Troubled(Protocol):
-    """What failed last, and how often something did."""
-
-    problem: str
-    restarts: int
-
-
-@dataclass
-class Trouble:
-    problem: str = ""
-    restarts: int = 0
-
-
-def _surviving(
-    name: str, work: Callable[[threading.Event], None], state: Troubled, stop: threading.Event
-) -> threading.Thread:
-    """Run `work` in a thread, again and again, whatever it raises."""
-
-    def run() -> None:
-        delay = FIRST_RETRY_S
-        while not stop.is_set():
-            began = time.monotonic()
-            try:
-                work(stop)
-                stop.wait(POLL_S)
-                continue
-            except SourceError as error:
-                problem = str(error)
-            except Exception as error:
-                problem = repr(error)
-                if problem != state.problem:
-                    log.exception("unexpected failure", type="main", thread=name)
-            if problem != state.problem:
-                log.error("failed; tried again until it works", thread=name, problem=problem)
-            state.problem = problem
-            state.restarts += 1
-            delay = FIRST_RETRY_S if time.monotonic() - began > STEADY_S else delay
-            stop.wait(delay)
-            delay = min(delay * 2, LAST_RETRY_S)
-
-    thread = threading.Thread(target=run, name=name, daemon=True)
-    thread.start()
-    return thread
+    def group_history(
+        self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
+    ) -> str:
+        period = Period(int(since_ms), int(until_ms))
+        return self._history.group(cluster, group, period, int(partitions))

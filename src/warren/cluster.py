@@ -1,8 +1,11 @@
 """What is kept of one cluster between batches. Several threads change it: hold `lock` to do so."""
 
+import math
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from uuid import UUID
 
 import structlog
 from confluent_kafka import IsolationLevel
@@ -12,6 +15,7 @@ from warren.sources import log_ends
 from warren.sources.log_ends import Topics
 from warren.sources.progress import Progress
 from warren.sources.skips import Skips
+from warren.windows.limits import NO_ROOM, Limits
 from warren.windows.membership import Membership
 from warren.windows.windows import Windows
 
@@ -30,9 +34,26 @@ class Cluster:
     topics_s: float = 0.0  # when they were listed
     ends_s: float = 0.0  # when the log ends were read last
     missing: Mapping[tuple[str, int], str] = field(default_factory=dict)  # ends not had, and why
+    restored_s: float = 0.0  # when the snapshot was made that it goes on from, until it is current
+    # Groups that are kept outside Kafka, by consumer; None: not read yet.
+    elsewhere: dict[str, set[str] | None] = field(default_factory=dict)
     problem: str = ""  # why the brokers do not answer, if so
     restarts: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
+    clock: Callable[[], float] = time.time
+    _told_no_room: int = 0
+
+    def tell_no_room(self) -> None:
+        """Log, once an episode, that a limit keeps something out."""
+        dropped = self.windows.dropped[NO_ROOM]
+        if dropped > self._told_no_room:
+            log.warning(
+                "a limit is reached: what is new is left out until groups go",
+                cluster=self.name,
+                dropped_commits=dropped,
+                **self.windows.held(),
+            )
+        self._told_no_room = dropped
 
     @property
     def waits_for_topics(self) -> bool:
@@ -52,6 +73,7 @@ class Following:
     heard: set[str] | None = None  # groups read about live, while the past is read beside it
     is_backfill: bool = False  # reads what was there before the live reading began
     is_new_topic: bool = False  # the topic was missing once: nothing in it is from before our time
+    read_id: UUID | None = None  # of the topic that the positions are of
     _held_back: set[int] = field(default_factory=set)
 
     def backfill(self) -> "Following":
@@ -63,6 +85,17 @@ class Following:
         """Whether the cluster has no offsets topic; Kafka makes it with the first commit."""
         topics = self.cluster.topics
         return topics is not None and self.settings.offsets_topic not in topics.counts
+
+    @property
+    def topic_id(self) -> UUID | None:
+        """Of the offsets topic there is now; brokers before Kafka 2.8 have none."""
+        topics = self.cluster.topics
+        return topics.ids.get(self.settings.offsets_topic) if topics else None
+
+    @property
+    def is_made_anew(self) -> bool:
+        """Whether the topic is another than the one that was read."""
+        return None not in (self.read_id, self.topic_id) and self.read_id != self.topic_id
 
     @property
     def leaders(self) -> dict[tuple[str, int], int]:
@@ -136,5 +169,10 @@ def new_cluster(name: str, storage: Storage) -> Cluster:
         intervals=storage.intervals,
         min_distance_s=storage.min_distance,
         expire_group_s=storage.expire_group,
+        limits=Limits(
+            groups=storage.max_groups or math.inf,
+            topics=storage.max_topics or math.inf,
+            partitions=storage.max_partitions or math.inf,
+        ),
     )
     return Cluster(name, windows, storage.groups)

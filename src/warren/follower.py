@@ -6,25 +6,30 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 import structlog
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from warren import pipeline
+from warren import pipeline, positions
+from warren.clients import kafka
 from warren.cluster import Following
 from warren.config import Connection
-from warren.errors import OffsetsTopicMissing, StreamEnded
-from warren.sources import clients
+from warren.errors import OffsetsTopicMissing, StreamEnded, Unreachable
+from warren.sources import log_ends
+from warren.sources.causes import root_cause
 from warren.sources.offsets_topic import BATCH_RECORDS, HandOver, Positions, Source
 
 log = structlog.get_logger()
 
 POLL_S = 0.5
 TELL_EVERY_S = 5.0
+ANSWER_S = 5.0  # that reading waits, at its beginning, for a leader that may be frozen
 UNANSWERED_S = 30.0  # after which partitions whose leader did not answer are tried again
 
 
@@ -39,12 +44,13 @@ class Follower:
         settings = following.settings
         self._spark = spark
         self._following = following
-        self._options = clients.spark(settings.servers, connection) | {
+        self._options = kafka.spark(settings.servers, connection) | {
             "kafka.isolation.level": settings.isolation_level.replace("-", "_")
         }
-        self._admin = AdminClient(clients.librdkafka(settings.servers, connection))
+        self._connection = connection
         self._changed = changed
-        if settings.start_latest and settings.backfill_earliest:
+        is_begun = bool(following.progress.position)  # by the snapshot it goes on from
+        if settings.start_latest and settings.backfill_earliest and not is_begun:
             following.heard = set()
         self._told = time.monotonic()
         self._is_caught_up = False
@@ -52,20 +58,28 @@ class Follower:
             type="module", coordinator="consumer", class_="kafka", name=settings.name
         )
 
+    @cached_property
+    def _admin(self) -> AdminClient:
+        return kafka.admin_client(self._following.settings.servers, self._connection)
+
     def run(self, stop: threading.Event) -> None:
         """Follow from where the windows stand; returns when asked to, or to begin anew."""
         if not self._wait_for_topic(stop):
             return
+        self._notice_anew()
+        self._renew_leaders()
         assigned = self._assigned()
-        start = pipeline.starting_positions(self._following, self._admin)
+        stood = dict(self._following.progress.position)
+        start = positions.starting_positions(self._following, self._admin, ANSWER_S)
+        self._tell_lost(stood, start)
         if not start:
             raise StreamEnded("no partition of the offsets topic answers")
         progress = self._following.progress
         progress.unanswered = sorted(assigned - start.keys())
         again_at = time.monotonic() + UNANSWERED_S if progress.unanswered else math.inf
         with self._following.cluster.lock:
-            progress.begin(start, time.time())
-        pipeline.refresh_progress(self._following, self._admin, time.time())
+            progress.begin(start, self._now())
+        pipeline.refresh_progress(self._following, self._admin, self._now(), ANSWER_S)
         if progress.remaining > BATCH_RECORDS:
             self._read_to_end(self._following, start, stop)
             start = {partition: progress.position[partition] for partition in start}
@@ -73,7 +87,7 @@ class Follower:
             return
         with self._query(start) as (query, hand_over):
             while self._assigned() == assigned and time.monotonic() < again_at:
-                if stop.is_set():
+                if stop.is_set() or self._following.is_made_anew:
                     return
                 self._fold_next(self._following, hand_over)
                 self._tell_progress()
@@ -86,7 +100,7 @@ class Follower:
             if stop.wait(POLL_S):
                 return
         past = self._following.backfill()
-        self._read_to_end(past, pipeline.earliest_positions(past, self._admin), stop)
+        self._read_to_end(past, positions.earliest_positions(past, self._admin), stop)
         self._log.info("backfill done", records=past.progress.records)
         self._following.heard = None
         stop.wait()
@@ -99,6 +113,32 @@ class Follower:
                 self._tell_progress()
             if failure := query.exception():
                 raise StreamEnded(_reason(failure))
+
+    def _notice_anew(self) -> None:
+        """In a topic that was deleted and made again the old positions say nothing."""
+        following = self._following
+        if following.is_made_anew:
+            self._log.warning("the offsets topic was made anew; it is read from its earliest")
+            positions.begin_anew(following)
+        following.read_id = following.topic_id or following.read_id
+
+    def _renew_leaders(self) -> None:
+        try:
+            log_ends.renew_leaders(self._admin)
+        except KafkaException as error:
+            raise Unreachable(error.args[0].str()) from error
+
+    def _now(self) -> float:
+        return self._following.cluster.clock()
+
+    def _tell_lost(self, stood: Positions, start: Positions) -> None:
+        """Retention may have taken what was to be read next, or the topic be another."""
+        lost = {each: at for each, at in stood.items() if start.get(each, at) != at}
+        if lost:
+            self._log.warning(
+                "the offsets topic no longer holds where reading stood; begun at its earliest",
+                partitions=sorted(lost),
+            )
 
     def _wait_for_topic(self, stop: threading.Event) -> bool:
         """A commit counts against the log end of its partition: these come first."""
@@ -136,17 +176,16 @@ class Follower:
 
     def _fold_next(self, following: Following, hand_over: HandOver) -> None:
         if batch := hand_over.take(POLL_S):
-            pipeline.fold(following, batch, time.time())
+            pipeline.fold(following, batch, self._now())
             hand_over.done()
             self._changed()
 
     def _tell_progress(self) -> None:
-        progress, now = self._following.progress, time.time()
-        if self._is_caught_up:
-            return
+        progress, now = self._following.progress, self._now()
+        was_caught_up, self._is_caught_up = self._is_caught_up, progress.is_caught_up
         if progress.is_caught_up:
-            self._is_caught_up = True
-            self._log.info("caught up", records=progress.records)
+            if not was_caught_up:
+                self._log.info("caught up", records=progress.records)
         elif time.monotonic() - self._told >= TELL_EVERY_S:
             self._told = time.monotonic()
             left = progress.seconds_left(now)
@@ -160,4 +199,4 @@ class Follower:
 
 
 def _reason(error: StreamingQueryException | None) -> str:
-    return str(error).splitlines()[0] if error else "no reason given"
+    return (root_cause(str(error)) if error else "") or "no reason given"

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from warren.cluster import Cluster, Following
+from warren.reporting import Reporting
 
 
 def describe(
     clusters: Mapping[str, Cluster],
     followings: Mapping[str, Following],
+    reportings: Mapping[str, Reporting],
     tick_seconds: float,
     now: float,
 ) -> dict[str, object]:
@@ -16,10 +18,12 @@ def describe(
         for cluster in clusters.values():
             locks.enter_context(cluster.lock)
         return {
-            "ready": all(each.progress.is_caught_up for each in followings.values()),
+            "ready": all(each.progress.has_caught_up for each in followings.values())
+            and all(each.is_caught_up for each in reportings.values()),
             "tick_seconds": round(tick_seconds, 4),
             "clusters": {name: _cluster(cluster, now) for name, cluster in clusters.items()},
-            "consumers": {name: _consumer(each, now) for name, each in followings.items()},
+            "consumers": {name: _consumer(each, now) for name, each in followings.items()}
+            | {name: _reporting(each) for name, each in reportings.items()},
         }
 
 
@@ -27,12 +31,19 @@ def _cluster(cluster: Cluster, now: float) -> dict[str, object]:
     return {
         "problem": cluster.problem,
         "restarts": cluster.restarts,
-        "data_age_s": round(now - cluster.ends_s, 3) if cluster.ends_s else None,
+        "data_age_s": _age_s(cluster, now),
+        "restored": bool(cluster.restored_s),
         "leaderless": cluster.topics.leaderless if cluster.topics else None,
         "without_log_end": len(cluster.missing),
         "waiting_for_log_end": len(cluster.windows.waiting),
         "dropped": dict(cluster.windows.dropped),
     }
+
+
+def _age_s(cluster: Cluster, now: float) -> float | None:
+    """How old the verdicts' data are: those of a snapshot until it has been caught up with."""
+    as_of = cluster.restored_s or cluster.ends_s
+    return round(max(now - as_of, 0), 3) if as_of else None
 
 
 def _consumer(following: Following, now: float) -> dict[str, object]:
@@ -56,6 +67,20 @@ def _consumer(following: Following, now: float) -> dict[str, object]:
         "positions": {str(partition): at for partition, at in progress.position.items()},
         "held_back": progress.held_back(now),
         "unanswered": progress.unanswered,
+    }
+
+
+def _reporting(reporting: Reporting) -> dict[str, object]:
+    """Of consumers whose commits are in ZooKeeper, or asked for: there are no positions."""
+    state = "caught up" if reporting.is_caught_up else "connecting"
+    return {
+        "cluster": reporting.cluster.name,
+        "state": "failed" if reporting.problem else state,
+        "problem": reporting.problem,
+        "restarts": reporting.restarts,
+        "records": reporting.records,
+        "skipped": dict(reporting.skips.total),
+        "remaining": 0,
     }
 
 

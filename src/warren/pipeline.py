@@ -1,7 +1,8 @@
 """The data flow, top to bottom: start here.
 
     offsets topic ─ follow ─► decoded batches ─ fold ─► windows ─ judge ─► board
-    brokers ─ refresh_topics, refresh_ends ─────────────┘
+    brokers ─ refresh_topics, refresh_ends ─────────────┤
+    ZooKeeper, polled groups ─ fold_reported ───────────┘
 
 Each function is one step and keeps nothing: what lasts from batch to batch is the `Cluster` it is
 given. Who calls them, when, and what happens when one fails is `app`'s business.
@@ -25,10 +26,11 @@ from warren.decode.members import parse_group_record
 from warren.evaluate.verdicts import Settings, judge
 from warren.group_events import ClassicGroup, Event, Malformed
 from warren.histories import Histories
+from warren.reporting import Reporting
 from warren.sources import log_ends, offsets_topic
-from warren.sources.offsets_topic import Batch, HandOver, Positions, Source
+from warren.sources.offsets_topic import Batch, HandOver, Source
+from warren.sources.reported import Reported
 from warren.windows.made_anew import replace_topic
-from warren.windows.membership import Membership
 from warren.windows.view import histories
 
 Store = Callable[[str, Histories], StoredWindows]
@@ -42,39 +44,6 @@ def follow(
     """Read and decode one offsets topic on Spark, for as long as the query lives."""
     records = offsets_topic.read(spark, source)
     return offsets_topic.each_batch(records.transform(decode), source, hand_over, scratch)
-
-
-def starting_positions(following: Following, admin: AdminClient) -> Positions:
-    """Where to read on: after what was folded last, and at first as configured."""
-    first = earliest_positions(following, admin)
-    end = log_ends.fetch_ends(admin, following.leaders, isolation=following.isolation)
-    last = log_ends.by_number(end.table)
-    skips_the_past = following.settings.start_latest and not following.is_new_topic
-    fresh = last if skips_the_past else first
-    reached = {**fresh, **following.progress.position}
-    if any(reached[partition] > end for partition, end in last.items()):
-        begin_anew(following)  # the topic was: orders of the old one say nothing about the new
-    # A position that the topic lacks: it was made anew, or cut off. All it has is news then.
-    return {
-        partition: reached[partition]
-        if first[partition] <= reached[partition] <= last[partition]
-        else first[partition]
-        for partition in first.keys() & last.keys()
-    }
-
-
-def begin_anew(following: Following) -> None:
-    """Forget what the records of an offsets topic said that no longer exists."""
-    cluster = following.cluster
-    with cluster.lock:
-        cluster.windows.forget_groups()
-        cluster.membership = Membership()
-        following.progress.forget_positions()
-
-
-def earliest_positions(following: Following, admin: AdminClient) -> dict[int, int]:
-    first = log_ends.fetch_ends(admin, following.leaders, which=log_ends.EARLIEST)
-    return log_ends.by_number(first.table)
 
 
 def fold(following: Following, batch: Batch, now: float) -> None:
@@ -94,11 +63,27 @@ def fold(following: Following, batch: Batch, now: float) -> None:
     following.skips.add(following.settings.name, skipped, now)
 
 
-def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> None:
-    """List the cluster's topics; one that is gone, or made anew, takes its windows with it."""
+def fold_reported(reporting: Reporting, reported: Reported, now: float) -> None:
+    """Bring what ZooKeeper or a poll told into its cluster's windows: commits, removals, owners."""
+    cluster = reporting.cluster
+    with cluster.lock:
+        cluster.windows.fold(reporting.that_count(reported.commits), int(now))
+        for group, owners in reported.owners.items():
+            if not cluster.membership.has_members(group):  # else they are known from Kafka
+                cluster.windows.set_owners(group, owners)
+    reporting.records += len(reported.commits)
+    reporting.skips.add(reporting.settings.name, reported.skipped, now)
+
+
+def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> list[str]:
+    """List the cluster's topics; one that is gone, or made anew, takes its windows with it.
+
+    The names of those are returned.
+    """
     topics = log_ends.list_topics(admin, cluster.topics)
     with cluster.lock:
-        for topic in gone(cluster.topics, topics):
+        lost = gone(cluster.topics, topics)
+        for topic in lost:
             if topic in topics.counts:
                 replace_topic(cluster.windows, topic, int(cluster.topics_s), int(now))
             else:
@@ -106,6 +91,7 @@ def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> None:
         cluster.topics, cluster.topics_s = topics, now
         for group, owners in cluster.membership.name_topics(topics.names).items():
             cluster.windows.set_owners(group, owners)
+    return lost
 
 
 def refresh_ends(cluster: Cluster, admin: AdminClient, now: float, timeout_s: float) -> None:
@@ -140,7 +126,10 @@ def reap_groups(cluster: Cluster, admin: AdminClient, keep: set[str]) -> list[st
     with cluster.lock:
         ours = histories(cluster.windows).groups
     # Asked after: a group that is born meanwhile is not among ours.
-    known = log_ends.list_groups(admin) | keep
+    listed = log_ends.list_groups(admin)
+    if not listed:
+        return []  # who may not describe groups gets an empty list, and not an error
+    known = listed | keep
     dead = [group for group in ours if group not in known]
     with cluster.lock:
         for group in dead:

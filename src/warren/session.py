@@ -13,20 +13,29 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import pyspark
+from py4j.clientserver import ClientServer
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from warren import jars
-from warren.errors import StartError
+from warren.config.secrets import is_secretive
+from warren.errors import SparkDied, StartError
 from warren.java import java_home
 
 SCRATCH = "spark.warren.scratch"  # where this session keeps what must not outlive it
 STOP_SECONDS = 5
+ALIVE_POLL_S = 0.5
+LIFELINE = "WARREN_LIFELINE"  # a descriptor, for spark-env.sh
+_lifelines: dict[ClientServer, int] = {}  # of each JVM, our end of the pipe
+_scratch: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()  # a dead JVM cannot be asked
 
+# Kafka's settings that hold credentials are `sasl.jaas.config` and `ssl.keystore.key`.
+SECRETIVE = "(?i)secret|password|passwd|token|credential|access[.]?key|account[.]key|jaas|keystore"
 ALWAYS = {
     # The source's usual admin look-up drops internal topics: zero rows and no error. Only the
     # older way of finding offsets reads __consumer_offsets.
@@ -51,6 +60,9 @@ ALWAYS = {
         "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
     ),
     "spark.sql.catalogImplementation": "in-memory",  # no Hive metastore
+    # Left out of Spark's pages and of plans: whatever a name or a value of this kind is found in.
+    "spark.redaction.regex": SECRETIVE,
+    "spark.sql.redaction.options.regex": f"{SECRETIVE}|(?i)url",
 }
 LOCAL = {
     # Nothing outside this machine talks to the driver, and host names may not resolve.
@@ -63,6 +75,8 @@ JAVA_OPTIONS = "-Xss8m -Djdk.lang.Process.launchMechanism=VFORK"
 WITH_DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # Which files a table has is thousands of lines at most: 50 tasks for them cost seconds.
+    "spark.databricks.delta.snapshotPartitions": "2",
 }
 
 
@@ -95,19 +109,37 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
     }
     _set_environment(master, debug=debug)
     try:
-        return SparkSession(_start_context(settings, scratch, debug=debug))
+        spark = SparkSession(_start_context(settings, scratch, debug=debug))
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
+    _scratch[spark] = str(scratch)
+    return spark
 
 
 def stop_session(spark: SparkSession) -> None:
     """Stop Spark and end its JVM, so that nothing is left when this returns."""
-    scratch = spark.sparkContext.getConf().get(SCRATCH)
-    spark.stop()
+    if _exit_code() is None:
+        spark.stop()
     _end_jvm()
-    if scratch:
-        shutil.rmtree(scratch, ignore_errors=True)
+    shutil.rmtree(_scratch.pop(spark, ""), ignore_errors=True)
+
+
+def wait_while_alive(stop: threading.Event) -> None:
+    """Wait for `stop`; raises SparkDied when Spark's JVM ends before.
+
+    A new one would need new streams, tables and sessions everywhere; a new process has them all.
+    """
+    while not stop.wait(ALIVE_POLL_S):
+        code = _exit_code()
+        if code is not None:
+            raise SparkDied(code)
+
+
+def _exit_code() -> int | None:
+    """Of the JVM; None while it lives."""
+    gateway = SparkContext._gateway  # noqa: SLF001  the only place that knows
+    return gateway.proc.poll() if gateway else 0
 
 
 def _set_environment(master: str, *, debug: bool) -> None:
@@ -124,12 +156,15 @@ def _set_environment(master: str, *, debug: bool) -> None:
 
 def _start_context(settings: Mapping[str, str], scratch: Path, *, debug: bool) -> SparkContext:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    # Everybody can read the arguments of a process: what is secret comes when the JVM is there.
+    shown = [(name, value) for name, value in settings.items() if not is_secretive(name)]
+    arguments = SparkConf(loadDefaults=False).setAll(shown)
     log = scratch / "spark.log"
     with log.open("wb") as output:
         # The launcher and the JVM print to the terminal before any logging is set up.
         streams = {} if debug else {"stdout": output, "stderr": output}
         try:
-            gateway = launch_gateway(conf, popen_kwargs={"cwd": scratch, **streams})  # type: ignore[no-untyped-call]  # PySpark's
+            gateway = _launch(arguments, {"cwd": scratch, **streams})
         except PySparkRuntimeError as error:
             raise StartError(f"Spark does not start: {_complaint(log)}") from error
     interrupt = signal.getsignal(signal.SIGINT)
@@ -142,6 +177,26 @@ def _start_context(settings: Mapping[str, str], scratch: Path, *, debug: bool) -
         # SparkContext takes Ctrl-C for itself, and would raise it in the middle of anything.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
+
+
+def _launch(arguments: SparkConf, popen: dict[str, object]) -> ClientServer:
+    """Start the JVM, with a pipe whose end is its end: see spark-env.sh.
+
+    Given up while it starts, it would wait for ever for somebody to connect to it.
+    """
+    theirs, ours = os.pipe()
+    os.environ[LIFELINE] = str(theirs)
+    try:
+        popen |= {"pass_fds": (theirs,)}
+        gateway: ClientServer = launch_gateway(arguments, popen_kwargs=popen)  # type: ignore[no-untyped-call]  # PySpark's
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+        del os.environ[LIFELINE]
+    _lifelines[gateway] = ours
+    return gateway
 
 
 def _complaint(log: Path) -> str:
@@ -164,3 +219,4 @@ def _end_jvm() -> None:
     except subprocess.TimeoutExpired:
         gateway.proc.kill()
         gateway.proc.wait()
+    os.close(_lifelines.pop(gateway))

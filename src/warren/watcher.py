@@ -3,17 +3,20 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import structlog
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from warren import pipeline
+from warren.clients import kafka
+from warren.clients.complaints import Complaints
 from warren.cluster import Cluster, Following
 from warren.config import Cluster as Settings
 from warren.config import Connection
 from warren.errors import Unreachable
-from warren.sources import clients, log_ends
+from warren.sources import log_ends
 
 log = structlog.get_logger()
 
@@ -38,7 +41,7 @@ class Watcher:
         self._log = log.bind(
             type="module", coordinator="cluster", class_="kafka", name=cluster.name
         )
-        self._last_error = ""
+        self._complaints = Complaints()
         # A broker that is frozen must not delay what the others tell by more than this.
         self._in_time_s = min(log_ends.TIMEOUT_S, max(MIN_TIMEOUT_S, settings.offset_refresh / 2))
         self._reaped = time.monotonic()
@@ -46,20 +49,23 @@ class Watcher:
         if self._reaps and connection.profile.kafka_release < REAPER_SINCE:
             self._log.warning("groups reaper disabled, it needs kafka-version 0.11.0 or newer")
             self._reaps = False
-        self.admin = AdminClient(
-            clients.librdkafka(settings.servers, connection) | {"error_cb": self._remember}
-        )
+        self._connection = connection
+
+    @cached_property
+    def _admin(self) -> AdminClient:
+        """Made when it is needed: who cannot log in must not keep the others from starting."""
+        return kafka.admin_client(self._settings.servers, self._connection, self._complaints)
 
     def run(self, stop: threading.Event) -> None:
         """One round every `offset-refresh`; raises when no broker answers."""
         while not stop.is_set():
             began = time.monotonic()
             try:
-                self._round(time.time())
+                self._round(self._cluster.clock())
             except KafkaException as error:
-                self.admin.poll(0)  # brings the reason, such as a wrong password, to `_remember`
-                raise Unreachable(self._last_error or error.args[0].str()) from error
-            self._last_error = ""
+                self._admin.poll(0)  # brings the reason, such as a wrong password, to light
+                raise Unreachable(self._complaints.reason(error)) from error
+            self._complaints.forget()
             if self._cluster.problem:
                 self._log.info("brokers answer again")
                 self._cluster.problem = ""
@@ -70,12 +76,13 @@ class Watcher:
         """However far the next round is off: a hanging transaction is noticed within a minute."""
         while (left := due - time.monotonic()) > 0 and not stop.wait(min(left, PROGRESS_S)):
             if left > PROGRESS_S:
-                self._see_progress(time.time())
+                self._see_progress(self._cluster.clock())
 
     def _round(self, now: float) -> None:
         if self._wants_topics(now):
-            pipeline.refresh_topics(self._cluster, self.admin, now)
-        pipeline.refresh_ends(self._cluster, self.admin, now, self._in_time_s)
+            pipeline.refresh_topics(self._cluster, self._admin, now)
+        pipeline.refresh_ends(self._cluster, self._admin, now, self._in_time_s)
+        self._cluster.tell_no_room()
         self._see_progress(now)
         if self._reaps and time.monotonic() - self._reaped >= self._settings.groups_reaper_refresh:
             self._reaped = time.monotonic()
@@ -83,7 +90,7 @@ class Watcher:
 
     def _see_progress(self, now: float) -> None:
         for following in self._followings:
-            pipeline.refresh_progress(following, self.admin, now, self._in_time_s)
+            pipeline.refresh_progress(following, self._admin, now, self._in_time_s)
             following.tell_held_back(now)
 
     def _wants_topics(self, now: float) -> bool:
@@ -91,24 +98,23 @@ class Watcher:
         cluster = self._cluster
         return (
             cluster.topics is None
-            or now - cluster.topics_s >= self._settings.topic_refresh
+            or not cluster.ends_s
+            or not 0 <= now - cluster.topics_s < self._settings.topic_refresh  # it may be set back
             or bool(cluster.missing)
             or cluster.waits_for_topics
             or any(f.settings.offsets_topic not in cluster.topics.counts for f in self._followings)
         )
 
     def _reap(self) -> None:
+        elsewhere = [*self._cluster.elsewhere.values()]
+        if None in elsewhere:
+            return  # whose groups these are is not known yet
         keep = {following.own_group for following in self._followings}
+        keep = keep.union(*(groups for groups in elsewhere if groups))
         try:
-            reaped = pipeline.reap_groups(self._cluster, self.admin, keep)
+            reaped = pipeline.reap_groups(self._cluster, self._admin, keep)
         except KafkaException as error:  # then nothing is known to be dead; next time
             self._log.warning("cannot list the brokers' groups", problem=error.args[0].str())
             return
         for group in reaped:
             self._log.info("removed a group the brokers no longer know", group=group)
-
-    def _remember(self, error: KafkaError) -> None:
-        # That all brokers are down follows from what was told before, and gives no reason.
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  # librdkafka's own codes
-            # Without "(after 3ms in state CONNECT)": the same failure should read the same.
-            self._last_error = error.str().partition(" (after ")[0]

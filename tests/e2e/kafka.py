@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 CLASSIC, KIP_848 = "classic", "consumer"
@@ -21,6 +21,7 @@ class Kafka:
         self.bootstrap = bootstrap
         self.admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
         self._producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
+        self._refused: list[KafkaError] = []
 
     def make_topic(self, topic: str, *ends: int) -> None:
         """Make a topic whose partitions hold as many records as told."""
@@ -31,12 +32,14 @@ class Kafka:
         """Write so many records to each partition."""
         for partition, count in enumerate(counts):
             for _ in range(count):
-                self._producer.produce(topic, b"a record", partition=partition)
-        assert self._producer.flush(WAIT_S) == 0
+                self._send(topic, partition, None, b"a record")
+        self._flush()
 
-    def commit(self, group: str, topic: str, offsets: Offsets) -> None:
+    def commit(
+        self, group: str, topic: str, offsets: Offsets, settings: Mapping[str, str] | None = None
+    ) -> None:
         """Commit from outside, as a tool does: a group without members."""
-        with self._consumer(group, {}) as consumer:
+        with self._consumer(group, settings or {}) as consumer:
             commit(consumer, topic, offsets)
 
     @contextmanager
@@ -73,8 +76,21 @@ class Kafka:
     def write(self, topic: str, records: Iterable[Record], partition: int = 0) -> None:
         """Write records with keys, in this order."""
         for key, value in records:
-            self._producer.produce(topic, key=key, value=value, partition=partition)
+            self._send(topic, partition, key, value)
+        self._flush()
+
+    def _send(self, topic: str, partition: int, key: bytes | None, value: bytes | None) -> None:
+        self._producer.produce(
+            topic, key=key, value=value, partition=partition, on_delivery=self._note_refusal
+        )
+
+    def _note_refusal(self, error: KafkaError | None, _message: object) -> None:
+        if error is not None:
+            self._refused.append(error)
+
+    def _flush(self) -> None:
         assert self._producer.flush(WAIT_S) == 0
+        assert self._refused == []
 
     @contextmanager
     def transaction(

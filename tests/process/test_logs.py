@@ -124,6 +124,7 @@ def test_libraries_are_quiet_unless_debugging(tmp_path: Path) -> None:
             logging.getLogger("kazoo.client").warning("kazoo %s", "warning")
             logging.getLogger("py4j.java_gateway").error("py4j error")
             logging.getLogger("py4j.clientserver").debug("password=secret")
+            logging.getLogger("httpx").info("HTTP Request: POST https://hooks/secret")
         heard[level] = messages(path)
 
     assert heard == {

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -42,19 +42,27 @@ class Broker:
 
     user = "warren"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is chosen by somebody, and none by all
         self,
         *,
         offsets_partitions: int = 50,
         secure: bool = False,
         properties: Mapping[str, str] | None = None,
         heap: str = "512m",
+        java_options: Sequence[str] = (),
         directory: Path | None = None,
+        member: kraft.Member | None = None,
     ) -> None:
-        """With `secure`, a SASL_SSL listener joins the plain one. A given directory is kept."""
+        """With `secure`, listeners for passwords and certificates join the plain one.
+
+        A given directory is kept.
+
+        A `member` is one of several: see `BrokerCluster`.
+        """
         self._jars = jars.resolve(jars.BROKER)
         self._java = java_home() / "bin" / "java"
         self._heap = heap
+        self._java_options = java_options
         self._process: subprocess.Popen[bytes] | None = None
         self._watchdog: subprocess.Popen[bytes] | None = None
 
@@ -63,14 +71,18 @@ class Broker:
         self.directory.mkdir(parents=True, exist_ok=True)
         self.log = self.directory / "broker.log"
 
-        ports = kraft.Ports.free()
-        settings = kraft.plain_settings(ports, self.directory / "data", offsets_partitions)
+        self._member = member or kraft.Member.alone()
+        ports = self._member.ports
+        settings = kraft.plain_settings(self._member, self.directory / "data", offsets_partitions)
         self.bootstrap = f"127.0.0.1:{ports.plain}"
         self.secure_bootstrap = f"localhost:{ports.secure}" if secure else None
+        self.mutual_bootstrap = f"localhost:{ports.mutual}" if secure else None
         self.password = secrets.token_urlsafe(12)
         self.ca = self.directory / "ca.pem"
         if secure:
-            settings = kraft.with_sasl_ssl(settings, ports, make_certificates(self.ca))
+            settings = kraft.with_sasl_ssl(
+                settings, ports, make_certificates(self.ca, client=self.user)
+            )
         settings |= properties or {}
         lines = [f"{key}={value}\n" for key, value in settings.items()]
         (self.directory / "server.properties").write_text("".join(lines))
@@ -126,6 +138,17 @@ class Broker:
         """End the broker as a power cut would."""
         self._end(signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Stop every thread of the broker where it stands; its connections stay open."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, which: signal.Signals) -> None:
+        if self.pid is not None:
+            os.killpg(self.pid, which)
+
     def close(self) -> None:
         # Nobody reads the data again: no need to let the broker write it out.
         if self._is_temporary:
@@ -137,12 +160,12 @@ class Broker:
     def _java_command(self, heap: str, *main: str) -> list[str]:
         class_path = os.pathsep.join(str(jar) for jar in self._jars)
         quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
-        return [str(self._java), f"-Xmx{heap}", quiet, "-cp", class_path, *main]
+        options = (f"-Xmx{heap}", quiet, *self._java_options)
+        return [str(self._java), *options, "-cp", class_path, *main]
 
     def _format(self) -> None:
-        cluster = "W" + secrets.token_urlsafe(16)[1:]  # a leading dash would pass for an option
         user = f"SCRAM-SHA-512=[name={self.user},password={self.password}]"
-        arguments = ["-t", cluster, "-c", str(self.directory / "server.properties")]
+        arguments = ["-t", self._member.cluster, "-c", str(self.directory / "server.properties")]
         if self.secure_bootstrap:
             arguments += ["--add-scram", user]
         command = self._java_command("256m", "kafka.tools.StorageTool", "format", *arguments)
@@ -205,7 +228,8 @@ def _answers(bootstrap: str) -> bool:
     try:
         # First the bare port: a Kafka client would complain on the terminal until it is open.
         socket.create_connection((host, int(port)), timeout=1).close()
-        return bool(AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=5).brokers)
+        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        return bool(admin.list_topics(timeout=5).brokers)
     except (OSError, KafkaException):
         return False
 

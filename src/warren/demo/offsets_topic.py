@@ -21,7 +21,7 @@ LOADING = (
 
 def make_offsets_topic(bootstrap: str) -> int:
     """Count the topic's partitions; if it is new, wait until commits to each would be taken."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     partitions = _partitions(admin)
     if partitions:
         return partitions

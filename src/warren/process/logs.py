@@ -35,8 +35,9 @@ LEVELS = {
 NAMES = {number: name for name, number in LEVELS.items()}
 FIRST = ("level", "ts", "msg", "type", "coordinator", "class", "name")
 
-# At debug py4j logs every value that crosses to the JVM, passwords among them.
-NEVER_BELOW_INFO = ("py4j",)
+# Below these, py4j logs every value that crosses to the JVM, passwords among them, and httpx whole
+# URLs, which are secrets where webhooks are concerned.
+NEVER_BELOW = {"py4j": logging.INFO, "httpx": logging.WARNING, "httpcore": logging.WARNING}
 
 
 @contextmanager
@@ -48,8 +49,8 @@ def configured(settings: Logging) -> Iterator[None]:
     before = root.level
     root.addHandler(handler)
     set_level(settings.level)
-    for name in NEVER_BELOW_INFO:
-        logging.getLogger(name).setLevel(logging.INFO)
+    for name, level in NEVER_BELOW.items():
+        logging.getLogger(name).setLevel(level)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

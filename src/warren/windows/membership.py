@@ -86,6 +86,9 @@ class Membership:
     def waits_for_topics(self) -> bool:
         return bool(self._waiting)
 
+    def has_members(self, group: str) -> bool:
+        return group in self.groups and bool(self.groups[group].members)
+
     def forget(self, group: str) -> None:
         """Drop a group that was found to be gone in another way than by its tombstone."""
         self.groups.pop(group, None)

@@ -48,6 +48,19 @@ class Owners:
         for group, assignment in [*self._unplaced.items()]:
             self._place(group, assignment)
 
+    def unplaced(self) -> dict[str, list[tuple[str, int, str, str]]]:
+        """By group: topic, partition, owner and client of what waits for a log end."""
+        return {
+            group: [(*where, *who) for where, who in assignment.items()]
+            for group, assignment in self._unplaced.items()
+        }
+
+    def set_unplaced(self, unplaced: Mapping[str, list[tuple[str, int, str, str]]]) -> None:
+        for group, lines in unplaced.items():
+            self._unplaced[group] = {
+                (topic, partition): (owner, client) for topic, partition, owner, client in lines
+            }
+
     def _place(self, group: str, assignment: Assignment) -> None:
         unplaced = {}
         grid = self._pairs.grid
@@ -56,16 +69,17 @@ class Owners:
                 unplaced[topic, partition] = (owner, client)
                 continue
             row = self.row(group, topic, partition)
-            grid.owner[row], grid.client[row] = self.names.id(owner), self.names.id(client)
+            if row >= 0:
+                grid.owner[row], grid.client[row] = self.names.id(owner), self.names.id(client)
         self._unplaced.pop(group, None)
         if unplaced:
             self._unplaced[group] = unplaced
 
     def row(self, group: str, topic: str, partition: int) -> int:
-        """The row of a partition that has a log end; its pair is made when there is none."""
+        """The row of a partition that has a log end, its pair made if need be; -1: no room."""
         number = self._ends.topics.ids[topic]
         pair = self._pairs.ensure(group, number, int(self._ends.blocks.count[number]))
-        return int(self._pairs.blocks.base[pair]) + partition
+        return int(self._pairs.blocks.base[pair]) + partition if pair >= 0 else -1
 
     def _blank(self, group: str) -> Ints:
         pairs = self._pairs.of(group)

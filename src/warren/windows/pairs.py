@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from warren.windows.grid import Grid
+from warren.windows.limits import NO_LIMITS, Limits
 from warren.windows.names import Names
 from warren.windows.rows import Blocks
 
@@ -15,8 +16,9 @@ Ints = npt.NDArray[np.int64]
 class Pairs:
     """A (group, topic) pair owns a row for each partition of the topic, committed to or not."""
 
-    def __init__(self, grid: Grid, topics: Names) -> None:
+    def __init__(self, grid: Grid, topics: Names, limits: Limits = NO_LIMITS) -> None:
         self.grid = grid
+        self._limits = limits
         self.topics = topics
         self.groups = Names()
         self.blocks = Blocks(grid)
@@ -28,7 +30,9 @@ class Pairs:
         self._in_order: Ints | None = None
 
     def ensure(self, group: str, topic: int, count: int) -> int:
-        """The pair, made when there is none, with at least `count` partitions."""
+        """The pair, made when there is none, with at least `count` partitions; -1: no room."""
+        if not self._has_room(group, topic, count):
+            return -1
         number = self.groups.id(group)
         of_topic = self.of_group.setdefault(number, {})
         pair = of_topic.get(topic)
@@ -37,6 +41,15 @@ class Pairs:
         if self.blocks.count[pair] < count:
             self.blocks.ensure(pair, count)
         return pair
+
+    def _has_room(self, group: str, topic: int, count: int) -> bool:
+        pair = self.find(group, topic)
+        more = count - (int(self.blocks.count[pair]) if pair >= 0 else 0)
+        if more <= 0:
+            return True
+        is_new = self.groups.find(group) < 0
+        too_many_groups = is_new and len(self.groups) >= self._limits.groups
+        return not too_many_groups and self.blocks.used + more <= self._limits.partitions
 
     def _new(self, group: int, topic: int) -> int:
         if self._free:

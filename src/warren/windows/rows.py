@@ -19,7 +19,7 @@ class Rows:
 
     def __init__(self, fields: Mapping[str, tuple[Width, npt.DTypeLike]]) -> None:
         self.size = 0
-        self._fields = tuple(fields)
+        self.fields = tuple(fields)
         for name, (width, dtype) in fields.items():
             setattr(self, name, np.zeros((0, *width), dtype))
 
@@ -27,20 +27,20 @@ class Rows:
         """The first of `count` new rows."""
         first = self.size
         self.size += count
-        for name in self._fields:
+        for name in self.fields:
             array = getattr(self, name)
             if len(array) < self.size:
                 setattr(self, name, _grown(array, max(self.size, 2 * len(array), 1024), first))
         return first
 
     def copy(self, source: Ints, target: Ints) -> None:
-        for name in self._fields:
+        for name in self.fields:
             array = getattr(self, name)
             array[target] = array[source]
 
     def keep(self, rows: Ints) -> None:
         """Only these rows, in this order, numbered from zero."""
-        for name in self._fields:
+        for name in self.fields:
             setattr(self, name, getattr(self, name)[rows])
         self.size = len(rows)
 
@@ -49,7 +49,7 @@ class Rows:
 
     @property
     def nbytes(self) -> int:
-        return sum(getattr(self, name)[: self.size].nbytes for name in self._fields)
+        return sum(getattr(self, name)[: self.size].nbytes for name in self.fields)
 
 
 def _grown(array: npt.NDArray[np.generic], capacity: int, used: int) -> npt.NDArray[np.generic]:
@@ -84,6 +84,11 @@ class Blocks:
             self._rows.copy(self.base[number] + moved, first + moved)
             self._release(np.array([number]))
         self.base[number], self.count[number] = first, count
+
+    @property
+    def used(self) -> int:
+        """Rows that belong to somebody."""
+        return self._rows.size - self._wasted
 
     def rows_of(self, numbers: Ints) -> Ints:
         return ranges(self.base[numbers], self.count[numbers])

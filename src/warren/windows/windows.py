@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from warren.windows import lifecycle
 from warren.windows.fold import Commits, fold
-from warren.windows.grid import PENDING_LAG, Grid
+from warren.windows.grid import Grid
+from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fitting
 from warren.windows.log_ends import LogEnds
 from warren.windows.owners import Assignment, Owners
 from warren.windows.pairs import Pairs
 from warren.windows.records import Records, after_tombstones
-from warren.windows.waiting import Key, Waiting
+from warren.windows.waiting import Waiting
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -42,17 +43,22 @@ class Windows:
     """The last `intervals` commits of every partition of every group of one cluster."""
 
     def __init__(
-        self, intervals: int = 10, min_distance_s: int = 0, expire_group_s: int = 604_800
+        self,
+        intervals: int = 10,
+        min_distance_s: int = 0,
+        expire_group_s: int = 604_800,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         self.intervals = intervals
         self.expire_group_s = expire_group_s
         self.min_distance_ms = min_distance_s * 1000
         self.dropped: Counter[str] = Counter()  # commits, by reason, since the start
         self.grid = Grid(intervals)
+        self.limits = limits
         self.ends = LogEnds(intervals)
-        self.pairs = Pairs(self.grid, self.ends.topics)
+        self.pairs = Pairs(self.grid, self.ends.topics, limits)
         self.owners = Owners(self.pairs, self.ends)
-        self.waiting = Waiting(intervals, self.min_distance_ms)
+        self.waiting = self._nobody_waiting()
 
     def fold(
         self,
@@ -106,7 +112,7 @@ class Windows:
         known, waits = is_commit & has_end, is_commit & ~has_end
         self._fold_known(records, end_row, known, now_s)
         if waits.any() or (len(self.waiting) and not is_commit.all()):
-            self.waiting.fold(records.where(~known), now_s)
+            self.dropped[NO_ROOM] += self.waiting.fold(records.where(~known), now_s)
         return Folded(
             commits=int(known.sum()),
             tombstones=len(records) - int(is_commit.sum()),
@@ -136,6 +142,8 @@ class Windows:
         else:
             self.grid.clear_windows(cleared)
         kept &= known
+        self.dropped[NO_ROOM] += int((kept & (row < 0)).sum())
+        kept &= row >= 0
         if not kept.all():
             row, end_row, records = row[kept], end_row[kept], records.where(kept)
         lag = np.maximum(self.ends.rows.newest[end_row] - records.offset, 0)
@@ -179,36 +187,11 @@ class Windows:
         `complete_as_of_s` says that `partition_counts` names every topic there is, asked for at
         that moment: commits that have waited since before then for anything else are dropped.
         """
-        self.ends.refresh(ends, partition_counts)
-        self._release()
+        self.ends.refresh(*fitting(ends, partition_counts, self.ends.topics, self.limits.topics))
+        self.dropped[NO_ROOM] += self.waiting.release(self.grid, self.ends, self.owners.row)
         self.owners.place_unplaced()
         if complete_as_of_s is not None:
-            self._drop_nonexistent(partition_counts, complete_as_of_s)
-
-    def _release(self) -> None:
-        """Move the windows whose first log end has come to their place, and fill in their lags."""
-        released = dict(self.waiting.known(self.ends.has_end))
-        if not released:
-            return
-        keys, source = [*released], np.array([*released.values()])
-        row = np.array([self.owners.row(*key) for key in keys])
-        end = self.ends.newest_of([key[1] for key in keys], [key[2] for key in keys])
-        grid, waiting = self.grid, self.waiting.grid
-        for name in ("offset", "order", "committed_ms", "observed_s", "filled", "last_ms"):
-            getattr(grid, name)[row] = getattr(waiting, name)[source]
-        lag = np.maximum(end[:, None] - waiting.offset[source], 0)
-        held = waiting.lag[source]
-        grid.lag[row] = np.where(held == PENDING_LAG, lag, held)
-        self.waiting.forget(keys)
-
-    def _drop_nonexistent(self, partition_counts: Mapping[str, int], as_of_s: int) -> None:
-        def reason(key: Key, heard_s: int) -> str | None:
-            _, topic, partition = key
-            if heard_s >= as_of_s or partition < partition_counts.get(topic, 0):
-                return None
-            return "no such partition" if topic in partition_counts else "no such topic"
-
-        self.dropped += self.waiting.drop(reason)
+            self.dropped += self.waiting.drop_nonexistent(partition_counts, complete_as_of_s)
 
     def set_owners(self, group: str, assignment: Assignment) -> None:
         """The members of a group and what each reads, complete: it replaces what was set before."""
@@ -231,7 +214,10 @@ class Windows:
         """Forget every group; topics and their log ends stay."""
         for number in [*self.pairs.of_group]:
             self.delete_group(self.pairs.groups[number])
-        self.waiting = Waiting(self.intervals, self.min_distance_ms)
+        self.waiting = self._nobody_waiting()
+
+    def _nobody_waiting(self) -> Waiting:
+        return Waiting(self.intervals, self.min_distance_ms, self.limits.partitions)
 
     def delete_topic(self, topic: str) -> None:
         """Forget a topic everywhere; commits that wait for it may be of its successor, and stay."""
@@ -248,6 +234,14 @@ class Windows:
 
     def _oldest_ms(self, now_s: int) -> int:
         return (now_s - self.expire_group_s) * 1000
+
+    def held(self) -> dict[str, int]:
+        """How much of what is limited there is."""
+        return {
+            "groups": len(self.pairs.groups),
+            "topics": len(self.ends.topics),
+            "partitions": self.pairs.blocks.used,
+        }
 
     def nbytes(self) -> int:
         """Memory of the arrays, names not counted."""

@@ -1,0 +1,90 @@
+"""Windows and log ends as plain arrays and names, to be saved and made again.
+
+Saved is what they mean and not how they lie: rows are numbered anew, free ones are left out.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from warren.histories import span
+from warren.windows.rows import Rows
+from warren.windows.waiting import Key
+from warren.windows.windows import Windows
+
+Ints = npt.NDArray[np.int64]
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+class Names(Struct):
+    """What the arrays refer to by number."""
+
+    groups: list[str]
+    topics: list[str]
+    owners: list[str]
+    unplaced: dict[str, list[tuple[str, int, str, str]]]  # owners of partitions without a log end
+    waiting: list[Key]
+    dropped: dict[str, int]
+
+
+def dump(windows: Windows) -> tuple[Names, Arrays]:
+    """Copy everything; whoever calls sees to it that nothing changes meanwhile."""
+    pairs, ends, owners = windows.pairs, windows.ends, windows.owners
+    topics = sorted(ends.topics.ids)
+    numbers = np.array([ends.topics.ids[topic] for topic in topics], np.int64)
+    in_order = pairs.in_order()
+    first = np.flatnonzero(np.diff(pairs.group[in_order], prepend=-1))
+    groups = [pairs.groups[number] for number in pairs.group[in_order[first]].tolist()]
+    keys, waiting_rows = windows.waiting.held()
+    names = Names(
+        groups, topics, [*owners.names.by_number()], owners.unplaced(), keys, {**windows.dropped}
+    )
+    arrays = {
+        "group_pair": first,
+        "pair_topic": ends.topics.ranks()[pairs.topic[in_order]],
+        "pair_count": pairs.blocks.count[in_order],
+        "topic_count": ends.blocks.count[numbers],
+        **_copied("window", windows.grid, pairs.blocks.rows_of(in_order)),
+        **_copied("end", ends.rows, ends.blocks.rows_of(numbers)),
+        **_copied("waiting", windows.waiting.grid, waiting_rows),
+    }
+    return names, arrays
+
+
+def restore(windows: Windows, names: Names, arrays: Arrays) -> None:
+    """Fill windows that are empty. Raises KeyError or ValueError if the parts do not fit."""
+    ends, pairs = windows.ends, windows.pairs
+    for topic, count in zip(names.topics, arrays["topic_count"].tolist(), strict=True):
+        ends.ensure(topic, count)
+    _fill("end", ends.rows, arrays)
+    group = np.repeat(np.arange(len(names.groups)), np.diff(_bounds(arrays)))
+    columns = (group.tolist(), arrays["pair_topic"].tolist(), arrays["pair_count"].tolist())
+    for number, topic, count in zip(*columns, strict=True):
+        pairs.ensure(names.groups[number], ends.topics.ids[names.topics[topic]], count)
+    _fill("window", windows.grid, arrays)
+    owner = np.array([windows.owners.names.id(name) for name in names.owners], np.int32)
+    for of_row in (windows.grid.owner, windows.grid.client):
+        of_row[: windows.grid.size] = owner[of_row[: windows.grid.size]]
+    windows.owners.set_unplaced(names.unplaced)
+    windows.waiting.hold(names.waiting)
+    _fill("waiting", windows.waiting.grid, arrays)
+    windows.dropped.update(names.dropped)
+
+
+def _bounds(arrays: Arrays) -> Ints:
+    return np.append(arrays["group_pair"], len(arrays["pair_topic"]))
+
+
+def _copied(prefix: str, rows: Rows, chosen: Ints) -> Arrays:
+    return {f"{prefix}_{name}": np.array(getattr(rows, name)[span(chosen)]) for name in rows.fields}
+
+
+def _fill(prefix: str, rows: Rows, arrays: Arrays) -> None:
+    """Rows were reserved in the order they were saved in, so they lie in that order."""
+    for name in rows.fields:
+        saved = arrays[f"{prefix}_{name}"]
+        if len(saved) != rows.size:
+            raise ValueError(f"{len(saved)} rows of {prefix}_{name} for {rows.size} partitions")
+        getattr(rows, name)[: rows.size] = saved

@@ -1,0 +1,81 @@
+"""The offsets topic no longer holds where reading stood: retention took it, or it is another."""
+
+import time
+from pathlib import Path
+
+import records
+from confluent_kafka import TopicPartition
+from e2e.kafka import Kafka
+from e2e.watching import Watching, eventually, source, storage, watching
+from pyspark.sql import SparkSession
+
+from warren.demo.broker import Broker
+
+TOPIC = "lost-read"
+EXPIRED, REMADE = "expired-offsets", "remade-offsets"
+LOST = "the offsets topic no longer holds where reading stood; begun at its earliest"
+ANEW = "the offsets topic was made anew; it is read from its earliest"
+
+
+def test_it_is_read_from_the_earliest_and_that_is_told(
+    spark: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    kafka = Kafka(broker.bootstrap)
+    kafka.make_topic(TOPIC, 9)
+    config = f'[general]\nstate-dir = "{tmp_path / "state"}"\n' + storage(4)
+    for name in (EXPIRED, REMADE):
+        kafka.make_topic(name, 0, 0)
+        kafka.write(name, [commit("moves", 1), commit("moves", 2)])
+        kafka.write(name, [commit("stays", 1)], partition=1)
+        config += source(name, broker.bootstrap, f'offsets-topic = "{name}"')
+    with watching(spark, folder(tmp_path, "first"), config) as first:
+        for name in (EXPIRED, REMADE):
+            wait_for(first, name, "moves", [1, 2])
+            wait_for(first, name, "stays", [1])
+
+    kafka.write(EXPIRED, [commit("moves", 3), commit("moves", 4)])
+    kafka.admin.delete_records([TopicPartition(EXPIRED, 0, 3)])
+    # As long as the old one was, or longer: by the positions alone it could be the same.
+    make_anew(kafka, REMADE, [commit("moves", 5), commit("moves", 6), commit("moves", 7)])
+
+    with watching(spark, folder(tmp_path, "second"), config) as second:
+        wait_for(second, EXPIRED, "moves", [1, 2, 4])
+        wait_for(second, EXPIRED, "stays", [1])
+        wait_for(second, REMADE, "moves", [5, 6, 7])
+        wait_for(second, REMADE, "stays", [])
+
+        make_anew(kafka, REMADE, [commit("moves", 8)])
+        wait_for(second, REMADE, "moves", [8])
+
+        (lost,) = second.logged(LOST)
+        assert (lost["name"], lost["partitions"]) == (EXPIRED, [0])
+        assert [line["name"] for line in second.logged(ANEW)] == [REMADE, REMADE]
+
+
+def folder(parent: Path, name: str) -> Path:
+    made = parent / name
+    made.mkdir()
+    return made
+
+
+def make_anew(kafka: Kafka, topic: str, commits: list[tuple[bytes, bytes]]) -> None:
+    """Delete a topic and make it again, with these records."""
+    kafka.delete_topic(topic)
+    kafka.make_topic(topic, 0, 0)
+    Kafka(kafka.bootstrap).write(topic, commits)  # the old producer may still mean the old topic
+
+
+def commit(group: str, offset: int) -> tuple[bytes, bytes]:
+    value = records.commit_value(offset, int(time.time() * 1000))
+    return records.commit_key(group, TOPIC, 0), value
+
+
+def wait_for(watched: Watching, cluster: str, group: str, expected: list[int]) -> None:
+    """Wait until the window of a group's only partition holds these commits."""
+    eventually(lambda: offsets(watched, cluster, group), expected)
+
+
+def offsets(watched: Watching, cluster: str, group: str) -> list[int]:
+    answer = watched.json(f"/v3/kafka/{cluster}/consumer/{group}")
+    parts = answer["topics"][TOPIC] if "topics" in answer else [{"offsets": []}]
+    return [each["offset"] for each in parts[0]["offsets"] if each]

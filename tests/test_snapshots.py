@@ -1,0 +1,152 @@
+"""Snapshots on disk: whole or as before, and never a reason not to start."""
+
+import json
+import random
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+import pytest
+from structlog.testing import capture_logs
+from windows.batches import NOW, Record, batch, log_ends
+
+from warren.cluster import Accepts, Cluster, Following, new_cluster
+from warren.config import Consumer, Storage
+from warren.errors import StartError
+from warren.group_events import ClassicGroup, ClassicMember
+from warren.snapshots import FACTS, Snapshots
+from warren.sources.log_ends import Topics
+from warren.windows.view import detail
+
+TOPIC_ID = UUID(int=7)
+
+
+def snapshots(directory: Path, intervals: int = 10) -> Snapshots:
+    storage = Storage(name="default", intervals=intervals)
+    cluster = new_cluster("a/b", storage)
+    consumer = Consumer(name="c", cluster="a/b", servers=("localhost:1",))
+    followings = {"c": Following(consumer, cluster, Accepts())}
+    return Snapshots(directory, 60, {"a/b": cluster}, followings, storage)
+
+
+def only(of: Snapshots) -> Cluster:
+    (cluster,) = of.clusters.values()
+    return cluster
+
+
+def fill(of: Snapshots) -> None:
+    cluster = only(of)
+    cluster.topics, cluster.topics_s, cluster.ends_s = Topics({"t": 1}, {}, {"t": TOPIC_ID}), 5, 6
+    cluster.windows.set_log_ends(log_ends(10), {"t": 1})
+    cluster.windows.fold(batch(Record(1, 5, group="caf\u00e9")), NOW)
+    member = ClassicMember("m", "", "client", "/host", {"t": (0,)})
+    cluster.membership.fold([(1, ClassicGroup("café", 3, (member,)))])
+    of.followings["c"].progress.position.update({0: 2, 1: 99})
+
+
+def saved(directory: Path) -> Path:
+    of = snapshots(directory)
+    fill(of)
+    of.save()
+    (file,) = directory.iterdir()
+    return file
+
+
+def restored(directory: Path) -> tuple[Cluster, list[str]]:
+    """A new start; the cluster, and what was said of a snapshot that is of no use."""
+    of = snapshots(directory)
+    with capture_logs() as lines:
+        of.restore()
+    return only(of), [line["reason"] for line in lines if line["log_level"] == "warning"]
+
+
+def test_a_cluster_is_as_it_was(tmp_path: Path) -> None:
+    saved(tmp_path)
+    of = snapshots(tmp_path)
+
+    of.restore()
+    cluster = only(of)
+
+    assert [commit.offset for commit in detail(cluster.windows, "café")["t"][0].commits] == [5]
+    assert cluster.membership.groups["café"].epoch == 3
+    assert cluster.topics == Topics({"t": 1}, {}, {"t": TOPIC_ID})
+    assert of.followings["c"].progress.position == {0: 2, 1: 99}
+    assert cluster.topics_s == 5
+    assert cluster.restored_s > 0
+
+
+def test_a_damaged_snapshot_is_set_aside_wherever_the_damage_is(tmp_path: Path) -> None:
+    whole = saved(tmp_path).read_bytes()
+    chance = random.Random(1)  # noqa: S311  the same damage every time
+    cut = [whole[:length] for length in (0, 1, 30, len(whole) // 2, len(whole) - 1)]
+    flipped = []
+    for _ in range(300):
+        at = chance.randrange(len(whole))
+        flipped.append(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+    file = next(tmp_path.iterdir())
+
+    harmed = 0
+    for damaged in [*cut, *flipped]:
+        file.write_bytes(damaged)
+        cluster, reasons = restored(tmp_path)
+        if reasons:
+            harmed += 1
+            assert not file.exists()
+            assert cluster.windows.pairs.groups.ids == {}
+            assert cluster.restored_s == 0
+        else:  # a byte that nothing depends on, such as a date in the archive
+            assert [*detail(cluster.windows, "café")] == ["t"]
+
+    assert harmed > 200
+
+
+def test_a_snapshot_of_another_version_is_set_aside(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    with np.load(file) as held:
+        arrays = {name: held[name] for name in held.files}
+    facts = json.loads(arrays[FACTS].tobytes()) | {"version": 0}
+    arrays[FACTS] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+    np.savez(file, **arrays)
+
+    _, reasons = restored(tmp_path)
+
+    assert reasons == ["it is of version 0, this Warren's is 1"]
+
+
+def test_a_snapshot_made_with_other_settings_is_set_aside(tmp_path: Path) -> None:
+    saved(tmp_path)
+    of = snapshots(tmp_path, intervals=11)
+
+    with capture_logs() as lines:
+        of.restore()
+
+    assert [line.get("reason") for line in lines] == ["it was made with other settings"]
+
+
+def test_a_full_disk_leaves_the_snapshot_before(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    before = file.read_bytes()
+    file.with_suffix(".unfinished").symlink_to("/dev/full")
+    of = snapshots(tmp_path)
+    fill(of)
+
+    with pytest.raises(OSError, match="No space left"):
+        of.save()
+
+    assert [*tmp_path.iterdir()] == [file]
+    assert file.read_bytes() == before
+
+
+def test_a_directory_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(StartError, match="state-dir"):
+        snapshots(tmp_path / "file" / "state").restore()
+
+
+def test_nothing_is_saved_before_the_brokers_have_answered(tmp_path: Path) -> None:
+    of = snapshots(tmp_path)
+
+    of.save()
+
+    assert [*tmp_path.iterdir()] == []
