@@ -145,7 +145,7 @@ def _warren_warm(
                 began, cpu = time.monotonic(), cpu_seconds(os.getpid())
                 worker = threading.Thread(target=monitor.run, args=(spark, stop))
                 worker.start()
-                wait_until(partial(_is_ready, monitor), 0.02, AT_MOST_S)
+                wait_until(partial(is_ready, monitor), 0.02, AT_MOST_S)
                 seconds = time.monotonic() - began
                 used = cpu_seconds(os.getpid()) - cpu
                 monitor.serving.wait_taken(10)
@@ -157,7 +157,7 @@ def _warren_warm(
     return [by_time[len(by_time) // 2]]
 
 
-def _is_ready(monitor: Monitor) -> bool:
+def is_ready(monitor: Monitor) -> bool:
     return bool(monitor.board.health.get("ready"))
 
 

@@ -20,15 +20,19 @@ NOW_S = 1_700_000_000
 
 def windows_of(ends: Mapping[str, Sequence[int | None]], commits: Iterable[Commit]) -> Windows:
     windows = Windows(intervals=10)
+    counts = {topic: len(partitions) for topic, partitions in ends.items()}
+    windows.set_log_ends(log_ends(ends), counts)
+    add(windows, commits)
+    return windows
+
+
+def log_ends(ends: Mapping[str, Sequence[int | None]]) -> pa.Table:
     rows = [
         {"topic": topic, "partition": partition, "offset": end}
         for topic, partitions in ends.items()
         for partition, end in enumerate(partitions)
     ]
-    counts = {topic: len(partitions) for topic, partitions in ends.items()}
-    windows.set_log_ends(pa.Table.from_pylist(rows, LOG_ENDS), counts)
-    add(windows, commits)
-    return windows
+    return pa.Table.from_pylist(rows, LOG_ENDS)
 
 
 def add(windows: Windows, commits: Iterable[Commit], first_order: int = 0) -> None:

@@ -28,6 +28,7 @@ class Actions:
     def __init__(self) -> None:
         self.level = "info"
         self.deleted: list[tuple[str, str, str | None]] = []
+        self.asked: list[tuple[str, ...]] = []  # for history
 
     def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
         self.deleted.append((cluster, group, topic))
@@ -37,6 +38,10 @@ class Actions:
 
     def set_level(self, level: str) -> None:
         self.level = level
+
+    def group_history(self, *asked: str) -> str:
+        self.asked.append(asked)
+        return '{"code":503,"answer":{"error":true,"message":"Spark is not up yet"}}'
 
 
 class Running(NamedTuple):

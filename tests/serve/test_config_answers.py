@@ -5,8 +5,8 @@ from typing import Any
 
 from config_files import load_text
 
+from warren.go_json import encode
 from warren.serve import config_answers
-from warren.serve.answers import encode
 
 CONFIG = """
 [zookeeper]

@@ -174,6 +174,21 @@ def test_a_client_that_says_nothing_is_cut_off_and_blocks_nobody(tmp_path: Path)
             assert all(ended(connection) for connection in silent)
 
 
+def test_a_tls_handshake_that_stalls_is_cut_off(tmp_path: Path) -> None:
+    pem = make_certificates(tmp_path / "ca.pem")
+    tls = f'[tls.mine]\ncertfile = "{pem}"\nkeyfile = "{pem}"\n'
+    listener = '[httpserver.slow]\naddress = "127.0.0.1:0"\ntls = "mine"\ntimeout = 1\n'
+    with running(tmp_path, tls + listener) as server, contextlib.ExitStack() as stack:
+        silent, half_said = (
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 20))
+            for _ in range(2)
+        )
+        half_said.sendall(bytes.fromhex("16030100c8"))  # the head of a greeting, and no more
+
+        assert ended(silent)
+        assert ended(half_said)
+
+
 def ended(connection: socket.socket) -> bool:
     """Whether the other side closes, after whatever it says."""
     try:

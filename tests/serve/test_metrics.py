@@ -27,7 +27,7 @@ HEALTH = {
             "restarts": 1,
         }
     },
-    "sinks": {"influxdb": {"sent": 9}},
+    "sinks": {"influxdb": {"outcomes": {"sent": 9}}},
 }
 
 

@@ -1,6 +1,7 @@
 """What Burrow's API does not tell."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from serve.boards import NOW_S, add, cluster_board, windows_of
+from serve.boards import NOW_S, add, cluster_board, log_ends, windows_of
 from serve.running import CONFIG, Running, ask, running
 
 from warren.board import Board
 from warren.evaluate.rules import Rule
+from warren.model import Status
+from warren.serve.v4.change import CHANGE, of_group
 from warren.serve.v4.explain import WHY
 
 ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
@@ -139,7 +142,7 @@ def test_any_name_can_be_asked_for(server: Running) -> None:
     topic = get(server, "/v4/topic", cluster="local", topic="a/b")
 
     assert group["partitions"][0]["topic"] == "a/b"
-    assert topic["groups"] == [{"group": "sl/ash", "status": "OK", "total_lag": 0}]
+    assert topic["groups"] == [{"group": "sl/ash", "status": "OK", "total_lag": 0, "lags": [0]}]
 
 
 def test_a_topic_with_its_groups(server: Running) -> None:
@@ -181,6 +184,126 @@ def test_good_partitions_are_explained_on_request(server: Running) -> None:
 
 def test_every_rule_can_be_explained() -> None:
     assert set(WHY) == set(Rule)
+    assert set(CHANGE) == set(Rule)
+
+
+def test_what_would_change_a_verdict_does(server: Running) -> None:
+    """The commit that each sentence speaks of, and the partition's status after it."""
+    cases = {
+        "stopped": ("The next commit ends STOP.", 101, "OK"),
+        "stalled": ("A commit beyond offset 500 ends STALL.", 501, "WARN"),
+        "rewound": ("A commit at offset 800 or beyond ends REWIND", 800, "OK"),
+    }
+    told = {
+        group: get(server, "/v4/explain", cluster="local", group=group)["reasons"][0]["change"]
+        for group in cases
+    }
+    windows = windows_of(ENDS, COMMITS)
+    moved = [(group, "orders", 0, offset, NOW_S * 1000) for group, (_, offset, _) in cases.items()]
+    # The log goes on, so that none of these commits finds less waiting than the one before.
+    ends = {"orders": [1200, 2000]}
+    windows.set_log_ends(log_ends(ends), {"orders": 2})
+
+    add(windows, moved, first_order=1000)
+
+    verdicts = cluster_board(windows, ends).verdicts
+    after = {
+        group: Status(int(verdicts.partitions.status[verdicts.groups.first[verdicts.line(group)]]))
+        for group in cases
+    }
+    assert {group for group, (words, *_) in cases.items() if words not in told[group]} == set()
+    assert {group: status.name for group, status in after.items()} == {
+        group: status for group, (*_, status) in cases.items()
+    }
+
+
+def test_what_would_change_a_group() -> None:
+    cases: dict[str, tuple[dict[str, int], int]] = {
+        "It is no longer OK with the first partition that is not.": ({}, 3),
+        "It is OK again when none is in a bad state: its only partition has to get better.": (
+            {"STOP": 1},
+            1,
+        ),
+        "It is OK again when none is in a bad state: 3 of its 4 partitions have to get better. "
+        "Without the others, those that are WARN would make it WARN.": ({"STOP": 2, "WARN": 1}, 4),
+    }
+
+    told = {text: of_group(Counter(bad), count) for text, (bad, count) in cases.items()}
+
+    assert {text: got for text, got in told.items() if got != text} == {}
+
+
+def test_the_overview_is_in_columns(server: Running) -> None:
+    answer = get(server, "/v4/overview")
+
+    (cluster,) = answer["clusters"]
+    lines = {name: cluster[name][5] for name in cluster if name not in {"name", "problem"}}
+    assert (cluster["name"], cluster["problem"], answer["ready"]) == ("local", "", False)
+    assert lines == {
+        "group": "stopped",
+        "status": "ERR",
+        "worst": "STOP",
+        "total_lag": 900,
+        "partition_count": 2,
+        "max_lag_topic": "orders",
+        "max_lag_partition": 0,
+        "max_lag": 900,
+        "last_commit_ms": (NOW_S - 600) * 1000,
+        "owner": "",
+        "trend": "zzzyyyxxxww",
+    }
+    assert {len(cluster[name]) for name in lines} == {6}
+
+
+def test_the_windows_of_a_group_in_columns(server: Running) -> None:
+    answer = get(server, "/v4/windows", cluster="local", group="stopped")
+
+    first, second = answer["partitions"]
+    assert (first["topic"], first["partition"], answer["now_ms"]) == ("orders", 0, NOW_S * 1000)
+    assert first["offset"] == [*range(10, 101, 10)]
+    assert first["lag"] == [*range(990, 899, -10)]
+    assert second["committed_ms"] == []
+
+
+def test_how_fast_a_topic_grows(tmp_path: Path) -> None:
+    """Its end was at 1000 when the commit was seen, and is at 1600 a minute later."""
+    windows = windows_of(ENDS, [("billing", "orders", 0, 900, NOW_S * 1000)])
+    ends = {"orders": [1600, 2000], "a/b": [50]}
+    with running(tmp_path) as started:
+        board = cluster_board(windows, ends, now_s=NOW_S + 60)
+        started.publish(Board(1, {"local": board}))
+        answer = get(started, "/v4/topic", cluster="local", topic="orders")
+
+    assert answer["rates"] == [10, None]
+    assert answer["groups"][0]["lags"] == [100, None]
+
+
+def test_the_configuration_is_shown_without_secrets(tmp_path: Path) -> None:
+    secret = 'read-token = "hush-hush"\n[cluster.local]'
+    with running(tmp_path, CONFIG.replace("[cluster.local]", secret)) as started:
+        token = {"authorization": "Bearer hush-hush"}
+        answer = ask(started.port, "/v4/config", headers=token)
+
+    assert answer.json["cluster.local"]["servers"] == '["localhost:9092"]'
+    assert answer.json["httpserver.default"]["read-token"] not in {"", '""'}
+    assert b"hush-hush" not in answer.body
+
+
+def test_every_board_is_told_on_request(tmp_path: Path) -> None:
+    windows = windows_of(ENDS, COMMITS[:10])
+    with running(tmp_path) as started:
+        started.publish(Board(1, {"local": cluster_board(windows, ENDS)}))
+        connection = HTTPConnection("127.0.0.1", started.port, timeout=20)
+        connection.request("GET", "/v4/events?boards=true")
+        stream = connection.getresponse()
+        told = [event(stream)]
+        started.publish(Board(2, {"local": cluster_board(windows, ENDS)}))
+        told.append(event(stream))
+        connection.close()
+        refused = ask(started.port, "/v4/events?boards=maybe")
+
+    assert [(kind, data["moment_ms"]) for kind, data in told] == [("board", 1), ("board", 2)]
+    assert refused.status == 400
 
 
 def test_wrong_parameters_are_named(server: Running) -> None:

@@ -12,6 +12,7 @@ from warren.serve.site import Site
 
 READS = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/burrow/admin", "/burrow/admin/ready")  # probes seldom can log in
+FILES = "/page/"  # the same for everybody
 CHALLENGES = [("www-authenticate", "Bearer"), ("www-authenticate", 'Basic realm="warren"')]
 
 
@@ -29,7 +30,7 @@ class Access(msgspec.Struct, frozen=True):
     def refusal(self, site: Site, request: Request, authorization: str | None) -> Answer | None:
         """The answer to a request that may not be, None to one that may."""
         if request.method in READS:
-            wanted = [] if request.path in OPEN else [self.read]
+            wanted = [] if is_open(request.path) else [self.read]
         elif not self.allow_writes:
             return site.problem(request, 403, "changes are not allowed here")
         else:
@@ -42,6 +43,10 @@ class Access(msgspec.Struct, frozen=True):
             return None
         status, headers, body = site.problem(request, 401, "a token is needed")
         return Answer(status, [*headers, *CHALLENGES], body)
+
+
+def is_open(path: str) -> bool:
+    return path in OPEN or path.startswith(FILES)
 
 
 def digest(token: str) -> str:

@@ -1,4 +1,4 @@
-"""What a request may change. The pipeline does it; the workers only pass it on."""
+"""What a request asks of the pipeline's process; the workers only pass it on."""
 
 from typing import Protocol
 
@@ -14,3 +14,8 @@ class Actions(Protocol):
 
     def set_level(self, level: str) -> None:
         """`level` is one of Burrow's words."""
+
+    def group_history(
+        self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
+    ) -> str:
+        """What is kept of a group: JSON of a code and the answer to pass on."""

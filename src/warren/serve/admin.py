@@ -22,12 +22,15 @@ def good(site: Site, _request: Request) -> Answer:
 
 
 def ready(site: Site, _request: Request) -> Answer:
-    """Ready is caught up with the offsets topics, not merely started."""
+    """Ready is caught up with the offsets topics, not merely started.
+
+    A consumer that fails later is told of and no more: nobody should be kept from the answers
+    about the other clusters.
+    """
     health: Any = site.view.facts.health
-    if health.get("ready"):
-        return _text(site, 200, "READY")
     lines = [_progress(name, each) for name, each in sorted(health.get("consumers", {}).items())]
-    return _text(site, 503, "\n".join(["STARTING", *filter(None, lines)]))
+    status, word = (200, "READY") if health.get("ready") else (503, "STARTING")
+    return _text(site, status, "\n".join([word, *filter(None, lines)]))
 
 
 def _progress(name: str, consumer: dict[str, Any]) -> str:
@@ -45,6 +48,10 @@ def _progress(name: str, consumer: dict[str, Any]) -> str:
 
 def health(site: Site, _request: Request) -> Answer:
     return site.raw(200, {"moment_ms": site.view.facts.moment_ms, **site.view.facts.health})
+
+
+def config(site: Site, _request: Request) -> Answer:
+    return site.raw(200, site.settings.shown)
 
 
 async def get_level(site: Site, request: Request) -> Answer:

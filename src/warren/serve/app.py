@@ -5,6 +5,7 @@ from typing import Any
 
 from warren.serve.access import Access
 from warren.serve.answers import TEXT, Answer, Request, Stream
+from warren.serve.dashboard import instead_of
 from warren.serve.routes import Handler, Routes
 from warren.serve.site import ActionFailed, Site
 from warren.serve.streams import send
@@ -47,7 +48,7 @@ class App:
         )
         refusal = self._access.refusal(self._site, request, header("authorization"))
         if refusal is not None:
-            protocol.response_bytes(*refusal)
+            protocol.response_bytes(*instead_of(refusal, self._site, request))
             return
         found = self._routes.find(request.method, request.path)
         if found is None:

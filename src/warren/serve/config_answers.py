@@ -86,14 +86,14 @@ def _cluster(config: Config, cluster: Cluster) -> Shape:
 
 
 def _consumer(config: Config, consumer: Consumer) -> Shape:
-    is_kafka = consumer.class_name == "kafka"
+    is_kafka, is_asked = (consumer.class_name == each for each in ("kafka", "kafka_admin"))
     return {
         "class-name": consumer.class_name,
         "cluster": consumer.cluster,
         "servers": consumer.servers,
         "group-allowlist": consumer.group_allowlist,
         "zookeeper-path": consumer.zookeeper_path,
-        "zookeeper-timeout": 0 if is_kafka else consumer.zookeeper_timeout,
+        "zookeeper-timeout": 0 if is_kafka or is_asked else consumer.zookeeper_timeout,
         "client-profile": _profile(config, consumer),
         "offsets-topic": consumer.offsets_topic if is_kafka else "",
         "start-latest": consumer.start_latest,

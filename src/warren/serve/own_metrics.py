@@ -67,6 +67,16 @@ def _clusters(view: View, health: Any, family: Family) -> Iterator[str]:
             if state.get("data_age_s") is not None
         ],
     )
+    yield family(
+        "warren_commits_dropped_total",
+        "counter",
+        "Commits that were not taken into a window",
+        [
+            ({"cluster": name, "reason": reason}, count)
+            for name, state in states
+            for reason, count in sorted(state.get("dropped", {}).items())
+        ],
+    )
 
 
 # name, type, help, key of the health of a consumer
@@ -126,17 +136,28 @@ def _spread(every: Any, key: str, by: str) -> Samples:
 
 
 def _outcomes(health: Any, family: Family) -> Iterator[str]:
-    """What became of what was sent: {"sinks": {name: {"sent": 3, "failed": 1}}}."""
+    """What became of what was sent: {"sinks": {name: {"outcomes": {"sent": 3}}}}."""
     for key, by, what in (
         ("sinks", "sink", "Points for sinks"),
         ("notifiers", "notifier", "Notifications"),
+        ("history", "history", "Moments of history"),
     ):
         samples = [
             ({by: name, "outcome": outcome}, value)
-            for name, outcomes in sorted(health.get(key, {}).items())
-            for outcome, value in sorted(outcomes.items())
+            for name, state in sorted(health.get(key, {}).items())
+            for outcome, value in sorted(state.get("outcomes", {}).items())
         ]
         yield family(f"warren_{by}_outcomes_total", "counter", f"{what}, by outcome", samples)
+    yield family(
+        "warren_sink_behind_seconds",
+        "gauge",
+        "Seconds since the newest moment that a sink has delivered",
+        [
+            ({"sink": name}, state["behind_s"])
+            for name, state in sorted(health.get("sinks", {}).items())
+            if state.get("behind_s") is not None
+        ],
+    )
 
 
 def _process(process: dict[str, float], family: Family) -> Iterator[str]:

@@ -171,7 +171,8 @@ class Serving:
         self._commits: dict[str, CommitsFile] = {}
         self._count = 1
         nothing_yet = _Offered(self._count, [self._write(Board(moment_ms=0))])
-        self._workers = [_Worker(told, self._do, nothing_yet) for _ in range(WORKERS)]
+        count = WORKERS if listeners else 0
+        self._workers = [_Worker(told, self._do, nothing_yet) for _ in range(count)]
 
     def store(self, cluster: str, histories: Histories) -> StoredWindows:
         """Write the windows that changed, for the next board. Nobody may fold meanwhile."""

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Sequence
 
 from warren.config import Config, Secret
+from warren.config.render import settings_shown
 from warren.serve import config_answers
 from warren.serve.access import Access, digest
 from warren.serve.listeners import Listener
@@ -21,6 +22,8 @@ def startup(config: Config, listeners: Sequence[Listener]) -> Startup:
         main=config_answers.main(config),
         modules=config_answers.modules(config),
         max_series=config.metrics.max_series,
+        keeps_history=config.history is not None,
+        shown=settings_shown(config),
     )
     return Startup([_server(config, listener) for listener in listeners], settings)
 

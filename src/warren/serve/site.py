@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from warren.serve.answers import JSON, Answer, Request, encode
+from warren.go_json import encode
+from warren.serve.answers import JSON, Answer, Request
 from warren.serve.view import View
 
 KEPT_BYTES = 64 * 2**20
@@ -23,6 +24,8 @@ class Settings(msgspec.Struct):
     main: dict[str, object]  # /v3/config
     modules: dict[str, dict[str, dict[str, object]]]  # /v3/config/KIND/NAME
     max_series: int
+    keeps_history: bool
+    shown: dict[str, dict[str, str]]  # /v4/config: every setting by section and key
 
 
 class ActionFailed(Exception):
@@ -39,11 +42,12 @@ class Site:
     view: View = field(default_factory=View.empty)
     kept: dict[str, Answer] = field(default_factory=dict)  # answers to GETs, until the next board
     _kept_bytes: int = 0
+    _made: dict[str, bytes] = field(default_factory=dict)
     listeners: int = 0  # to events
     _next: asyncio.Event = field(default_factory=asyncio.Event)
 
     def show(self, view: View) -> None:
-        self.view = view
+        self.view, self._made = view, {}
         self._next.set()
         self._next = asyncio.Event()
         self._forget()
@@ -58,6 +62,12 @@ class Site:
         if self._kept_bytes > KEPT_BYTES:
             self._forget()
         self.kept[request.path] = answer
+
+    def once(self, name: str, make: Callable[[View], bytes]) -> bytes:
+        """What is made of this board, made when it is first asked for."""
+        if name not in self._made:
+            self._made[name] = make(self.view)
+        return self._made[name]
 
     def _forget(self) -> None:
         self.kept, self._kept_bytes = {}, 0

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from warren.serve import admin, v2, v3, v3_config
+from warren.serve import admin, dashboard, v2, v3, v3_config
 from warren.serve.routes import Handler
 from warren.serve.scrape import scrape
 from warren.serve.v4 import described
@@ -13,6 +13,8 @@ KINDS = ("storage", "evaluator", "cluster", "consumer", "notifier")
 
 
 TABLE: dict[tuple[str, str], Handler] = {
+    ("GET", "/"): dashboard.page,
+    ("GET", "/page/{}/{}"): dashboard.asset,
     ("GET", "/burrow/admin"): admin.good,
     ("GET", "/burrow/admin/ready"): admin.ready,
     ("GET", "/v3/kafka"): v3.clusters,
@@ -42,6 +44,7 @@ TABLE: dict[tuple[str, str], Handler] = {
     ("GET", "/v2/kafka/{}/consumer/{}/status"): v2.status,
     ("GET", "/v2/kafka/{}/consumer/{}/lag"): v2.lag,
     ("GET", "/v4/health"): admin.health,
+    ("GET", "/v4/config"): admin.config,
     ("GET", "/v4/events"): events,
     ("GET", "/v4/openapi.json"): described.openapi,
     ("GET", "/v4/docs"): described.docs,

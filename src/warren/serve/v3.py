@@ -7,8 +7,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from warren.go_json import number
 from warren.model import Status
-from warren.serve.answers import Answer, Request, number
+from warren.serve.answers import Answer, Request
 from warren.serve.site import Site
 from warren.serve.view import Cluster
 

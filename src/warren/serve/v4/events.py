@@ -10,6 +10,7 @@ from warren.model import Status
 from warren.serve.answers import Answer, Request, Stream
 from warren.serve.site import Site
 from warren.serve.v4.lines import moment
+from warren.serve.v4.queries import Listening, parsed
 from warren.serve.view import Cluster, View
 
 KEEP_ALIVE_S = 15.0
@@ -29,11 +30,14 @@ class Change(msgspec.Struct):
 def events(site: Site, request: Request) -> Stream | Answer:
     if site.listeners >= MOST_LISTENERS:
         return site.problem(request, 429, "too many listen already")
+    query = parsed(request.query, Listening)
+    if not isinstance(query, Listening):
+        return site.problem(request, 400, query if isinstance(query, str) else "")
     headers = [("content-type", "text/event-stream"), ("cache-control", "no-store"), *site.cors]
-    return Stream(200, headers, _follow(site))
+    return Stream(200, headers, _follow(site, every_board=query.boards))
 
 
-async def _follow(site: Site) -> AsyncIterator[bytes]:
+async def _follow(site: Site, *, every_board: bool) -> AsyncIterator[bytes]:
     site.listeners += 1
     try:
         seen = site.view
@@ -46,7 +50,7 @@ async def _follow(site: Site) -> AsyncIterator[bytes]:
                 yield b": still here\n\n"
                 continue
             changes, seen = list(changed(seen, site.view)), site.view
-            if changes:
+            if changes or every_board:
                 told = b"".join(_event("status", each.moment_ms, each) for each in changes)
                 yield told + _board(seen)
     finally:

@@ -5,12 +5,11 @@ from collections.abc import Callable
 
 from warren.evaluate.rules import Rule
 from warren.serve.site import Site
-from warren.serve.v4 import shapes
+from warren.serve.v4 import change, shapes
+from warren.serve.v4.change import Numbers
 from warren.serve.v4.groups import find
 from warren.serve.v4.lines import MS, commits, group_line, moment, partition_lines
 from warren.serve.v4.queries import Why
-
-Numbers = dict[str, float | None]
 
 
 def explain(site: Site, query: Why) -> shapes.Explanation | str:
@@ -26,13 +25,13 @@ def explain(site: Site, query: Why) -> shapes.Explanation | str:
             window = commits(windows[at], filled[at], cluster.facts.intervals)
             reasons.append(_reason(site, line, window, cluster.facts.now_s))
     status = group_line(query.cluster, cluster, number).status
-    why = _about_group(status, reasons, lines.stop - lines.start)
-    where = (moment(site.view), query.cluster, query.group)
-    return shapes.Explanation(*where, status, why, reasons)
+    bad = Counter[str](reason.status for reason in reasons if reason.status != "OK")
+    count = lines.stop - lines.start
+    told = (status, _about_group(status, bad, count), change.of_group(bad, count))
+    return shapes.Explanation(moment(site.view), query.cluster, query.group, *told, reasons)
 
 
-def _about_group(status: str, reasons: list[shapes.Reason], partitions: int) -> str:
-    bad = Counter(reason.status for reason in reasons if reason.status != "OK")
+def _about_group(status: str, bad: Counter[str], partitions: int) -> str:
     if not bad:
         return f"None of its {partitions} partitions is in a bad state."
     counted = ", ".join(f"{count} {name}" for name, count in sorted(bad.items()))
@@ -43,8 +42,9 @@ def _reason(
     site: Site, line: shapes.PartitionLine, window: list[shapes.Commit], now_s: int
 ) -> shapes.Reason:
     numbers = _numbers(site, line, window, now_s)
-    why = WHY[Rule[line.rule.upper()]](numbers)
-    return shapes.Reason(line.topic, line.partition, line.status, line.rule, numbers, why)
+    rule = Rule[line.rule.upper()]
+    told = (WHY[rule](numbers), change.CHANGE[rule](numbers))
+    return shapes.Reason(line.topic, line.partition, line.status, line.rule, numbers, *told)
 
 
 def _numbers(

@@ -8,9 +8,11 @@ import msgspec
 import warren
 from warren.serve.v4 import shapes
 from warren.serve.v4.operations import OPERATIONS, Operation
+from warren.serve.v4.queries import Listening, Query
 
 Schema = dict[str, Any]
 COMPONENT = "#/components/schemas/{name}"
+BUSY = "Spark is busy, or not up yet; ask again."
 
 
 def document() -> Schema:
@@ -29,7 +31,12 @@ def document() -> Schema:
             "version": warren.__version__,
             "description": "Consumer groups of Kafka and what state they are in.",
         },
-        "paths": paths | {"/v4/health": {"get": _health()}, "/v4/events": {"get": _events()}},
+        "paths": paths
+        | {
+            "/v4/health": {"get": _health()},
+            "/v4/config": {"get": _config()},
+            "/v4/events": {"get": _events()},
+        },
         "components": {"schemas": components},
     }
 
@@ -41,17 +48,18 @@ def _operation(operation: Operation, answer: Schema, problem: Schema) -> Schema:
     return {
         "summary": operation.summary,
         "operationId": operation.path.rpartition("/")[2],
-        "parameters": list(_parameters(operation)),
+        "parameters": list(_parameters(operation.query)),
         "responses": {
             "200": {"description": "The answer.", "content": good},
             "400": _response("A parameter is wrong.", problem),
             "404": _response("There is no such thing.", problem),
+            **({"503": _response(BUSY, problem)} if operation.path == "/v4/history" else {}),
         },
     }
 
 
-def _parameters(operation: Operation) -> Iterator[Schema]:
-    schema = msgspec.json.schema(operation.query)["$defs"][operation.query.__name__]
+def _parameters(query: type[Query]) -> Iterator[Schema]:
+    schema = msgspec.json.schema(query)["$defs"][query.__name__]
     for name, described in schema["properties"].items():
         about = described.pop("description", "")
         yield {
@@ -82,10 +90,19 @@ def _health() -> Schema:
     }
 
 
+def _config() -> Schema:
+    return {
+        "summary": "Every setting in effect by section and key, as TOML writes it, secrets masked.",
+        "operationId": "config",
+        "responses": {"200": _response("The answer.", {"type": "object"})},
+    }
+
+
 def _events() -> Schema:
     return {
         "summary": "Status changes as they happen, as server-sent events named `status`.",
         "operationId": "events",
+        "parameters": list(_parameters(Listening)),
         "responses": {
             "200": {
                 "description": "A stream without end.",

@@ -1,6 +1,7 @@
 """Every operation: where, what it is told, what it answers. Handlers and documentation follow."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -8,7 +9,7 @@ import msgspec
 from warren.serve.answers import Answer, Request, Stream
 from warren.serve.routes import Handler
 from warren.serve.site import Site
-from warren.serve.v4 import explain, groups, queries, shapes, topics
+from warren.serve.v4 import explain, groups, history, overview, queries, shapes, topics, windows
 
 Work = Callable[[Site, Any], object]
 
@@ -18,7 +19,7 @@ class Operation(NamedTuple):
     summary: str
     query: type[queries.Query]
     answer: type[msgspec.Struct]
-    work: Work  # gives the answer, a Stream, or the reason why there is none
+    work: Work  # gives the answer, a Stream, or the reason why there is none; or does so later
 
 
 OPERATIONS = [
@@ -28,6 +29,13 @@ OPERATIONS = [
         queries.AllGroups,
         shapes.Groups,
         groups.all_groups,
+    ),
+    Operation(
+        "/v4/overview",
+        "All groups of all clusters at once, in columns.",
+        queries.Nothing,
+        shapes.Overview,
+        overview.overview,
     ),
     Operation(
         "/v4/group",
@@ -42,6 +50,13 @@ OPERATIONS = [
         queries.OnePartition,
         shapes.Partition,
         groups.one_partition,
+    ),
+    Operation(
+        "/v4/windows",
+        "Every commit in the windows of a group, in columns.",
+        queries.OneGroup,
+        shapes.Windows,
+        windows.windows,
     ),
     Operation(
         "/v4/topics", "The topics of a cluster.", queries.OneCluster, shapes.Topics, topics.topics
@@ -60,17 +75,36 @@ OPERATIONS = [
         shapes.Explanation,
         explain.explain,
     ),
+    Operation(
+        "/v4/history",
+        "One group over time: lag, status, incidents, partitions. 404 if no history is kept.",
+        queries.OneHistory,
+        shapes.History,
+        history.history,
+    ),
 ]
 
 
 def handler(operation: Operation) -> Handler:
-    def handle(site: Site, request: Request) -> Answer | Stream:
+    def handle(site: Site, request: Request) -> Answer | Stream | Awaitable[Answer]:
         query = queries.parsed(request.query, operation.query)
         if isinstance(query, str):
             return site.raw(400, shapes.Problem(error=True, message=query))
         answer = operation.work(site, query)
-        if isinstance(answer, str):
-            return site.raw(404, shapes.Problem(error=True, message=answer))
-        return answer if isinstance(answer, Stream) else site.raw(200, answer)
+        if inspect.isawaitable(answer):
+            return _later(site, answer)
+        return answer if isinstance(answer, Stream) else _answered(site, answer)
 
     return handle
+
+
+async def _later(site: Site, work: Awaitable[object]) -> Answer:
+    return _answered(site, await work)
+
+
+def _answered(site: Site, answer: object) -> Answer:
+    if isinstance(answer, Answer):
+        return answer
+    if isinstance(answer, str):
+        return site.raw(404, shapes.Problem(error=True, message=answer))
+    return site.raw(200, answer)

@@ -19,6 +19,16 @@ class Query(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The parameters of an operation."""
 
 
+class Nothing(Query):
+    """There is nothing to say."""
+
+
+class Listening(Query, kw_only=True):
+    boards: Annotated[
+        bool, Meta(description="Tell of every board, also when no status has changed.")
+    ] = False
+
+
 class AllGroups(Query, kw_only=True):
     cluster: Annotated[str, Meta(description="Only of this cluster.")] = ""
     status: Annotated[GroupState | None, Meta(description="Only with this status.")] = None
@@ -58,6 +68,19 @@ class Why(Query, kw_only=True):
     cluster: Cluster
     group: GroupName
     all: Annotated[bool, Meta(description="Explain good partitions too.")] = False
+
+
+class OneHistory(Query, kw_only=True):
+    cluster: Cluster
+    group: GroupName
+    since: Annotated[
+        str,
+        Meta(description="`90m`, `24h`, `7d` ago; a date or time; milliseconds since 1970."),
+    ] = "24h"
+    until: Annotated[str, Meta(description="The same; now if not given.")] = ""
+    partitions: Annotated[
+        int, Meta(ge=0, le=1000, description="Partitions in the heat map, those that lag most.")
+    ] = 200
 
 
 def parsed(query: str, kind: type[Query]) -> Query | str:

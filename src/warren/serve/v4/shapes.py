@@ -42,6 +42,36 @@ class Groups(msgspec.Struct):
     groups: list[GroupLine]
 
 
+class ClusterColumns(msgspec.Struct):
+    """The groups of a cluster, sorted by name: a list for each property."""
+
+    name: str
+    problem: Annotated[str, Meta(description="Why its brokers are not followed; empty: they are.")]
+    group: list[str]
+    status: list[GroupState]
+    worst: Annotated[list[PartitionState], Meta(description="Of its partitions.")]
+    total_lag: list[int]
+    partition_count: list[int]
+    max_lag_topic: list[str]
+    max_lag_partition: list[int]
+    max_lag: list[int]
+    last_commit_ms: list[int]
+    owner: Annotated[list[str], Meta(description="Of the partition with the greatest lag.")]
+    trend: Annotated[
+        list[str],
+        Meta(
+            description="The total lag at the last commits and now, oldest first: digits from 0 to "
+            "z, z being the greatest of them. Empty when there are too many partitions."
+        ),
+    ]
+
+
+class Overview(msgspec.Struct):
+    board: Moment
+    ready: Annotated[bool, Meta(description="The offsets topics have been read to their end.")]
+    clusters: list[ClusterColumns]
+
+
 class Commit(msgspec.Struct):
     offset: int
     committed_ms: int
@@ -91,6 +121,24 @@ class Partition(msgspec.Struct):
     window: list[Commit]
 
 
+class Window(msgspec.Struct):
+    """Commits, oldest first."""
+
+    topic: str
+    partition: int
+    committed_ms: list[int]
+    offset: list[int]
+    lag: Annotated[list[int | None], Meta(description="Null: not known.")]
+
+
+class Windows(msgspec.Struct):
+    board: Moment
+    cluster: str
+    group: str
+    now_ms: Annotated[int, Meta(description="When it was judged.")]
+    partitions: list[Window]
+
+
 class Topics(msgspec.Struct):
     board: Moment
     topics: list[str]
@@ -100,6 +148,7 @@ class TopicGroup(msgspec.Struct):
     group: str
     status: PartitionState
     total_lag: int
+    lags: Annotated[list[int | None], Meta(description="By partition; null: never committed.")]
 
 
 class Topic(msgspec.Struct):
@@ -107,6 +156,13 @@ class Topic(msgspec.Struct):
     cluster: str
     topic: str
     log_ends: Annotated[list[int | None], Meta(description="By partition; null: not known.")]
+    rates: Annotated[
+        list[float | None],
+        Meta(
+            description="Messages a second by which each partition grew lately, as far as the "
+            "windows of its groups tell; null: they do not."
+        ),
+    ]
     groups: list[TopicGroup]
 
 
@@ -119,6 +175,7 @@ class Reason(msgspec.Struct):
         dict[str, float | None], Meta(description="What the rule saw; null: not known.")
     ]
     why: Annotated[str, Meta(description="The reason in one sentence.")]
+    change: Annotated[str, Meta(description="What would make the verdict another one.")]
 
 
 class Explanation(msgspec.Struct):
@@ -127,7 +184,63 @@ class Explanation(msgspec.Struct):
     group: str
     status: GroupState
     why: str
+    change: Annotated[str, Meta(description="What would make the verdict another one.")]
     reasons: list[Reason]
+
+
+class Incident(msgspec.Struct):
+    """A time in which a group was not OK without a break."""
+
+    began_ms: int
+    ended_ms: Annotated[int | None, Meta(description="Null: it was not over at the last moment.")]
+    status: Annotated[GroupState, Meta(description="The worst.")]
+    max_lag: Annotated[int, Meta(description="The greatest total lag.")]
+
+
+class KeptPartition(msgspec.Struct):
+    topic: str
+    partition: Annotated[int | None, Meta(description="Null: kept by topic.")]
+    max_lag: int
+
+
+class HeatMap(msgspec.Struct):
+    """Lines are partitions, sorted by name and number; columns are times."""
+
+    step_ms: int
+    times_ms: Annotated[list[int], Meta(description="Where each step begins.")]
+    total: Annotated[int, Meta(description="Partitions there are; `partitions` may be fewer.")]
+    partitions: list[KeptPartition]
+    lag: Annotated[
+        list[list[int | None]], Meta(description="The greatest in the step; null: nothing kept.")
+    ]
+    status: list[list[PartitionState | None]]
+
+
+class History(msgspec.Struct):
+    """Steps of equal length, 500 at most; null where nothing was kept."""
+
+    cluster: str
+    group: str
+    since_ms: int
+    until_ms: int
+    moments: Annotated[int, Meta(description="How many were kept of the group in the period.")]
+    step_ms: int
+    times_ms: Annotated[list[int], Meta(description="Where each step begins.")]
+    lag: Annotated[list[int | None], Meta(description="The greatest total lag in the step.")]
+    max_lag: Annotated[list[int | None], Meta(description="The greatest of one partition.")]
+    status: Annotated[list[GroupState | None], Meta(description="The worst in the step.")]
+    offset: Annotated[
+        list[int | None], Meta(description="Sum of the committed offsets, at the step's end.")
+    ]
+    incidents: list[Incident]
+    heat_map: HeatMap
+
+
+class Told(msgspec.Struct):
+    """What the pipeline's process says to a worker, ready to be passed on."""
+
+    code: int
+    answer: msgspec.Raw
 
 
 class Problem(msgspec.Struct):

@@ -1,0 +1,164 @@
+"""The page's first view as HTML: what is seen before its script runs, or without it."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from html import escape
+from urllib.parse import parse_qs, urlencode
+
+import numpy as np
+
+from warren.model import Status
+from warren.serve.site import Site
+from warren.serve.v4 import shapes
+from warren.serve.v4.explain import explain
+from warren.serve.v4.groups import Chosen, one_group
+from warren.serve.v4.queries import OneGroup, Why
+from warren.serve.view import View
+
+GROUP_STATUSES = (Status.ERR, Status.WARN, Status.OK)
+NOTHING = "&ndash;"
+MOST = 100  # lines of a table
+MS = 1000
+UNITS = ((86_400, "d"), (3600, "h"), (60, "min"))
+
+GROUP_HEADS = ("Status", "Group", "Cluster", "Lag", "Worst partition", "Last commit")
+PARTITION_HEADS = ("Status", "Topic", "Partition", "Lag", "Start", "End", "Complete", "Owner")
+
+
+def render(site: Site, query: str) -> str:
+    """The view that a query asks for; of several values of a parameter the first counts."""
+    asked = {name: values[0] for name, values in parse_qs(query).items()}
+    if "group" in asked:
+        return _group(site, asked.get("cluster", ""), asked["group"])
+    return _overview(site.view, asked.get("match", ""))
+
+
+def exact(ms: int) -> str:
+    return datetime.fromtimestamp(ms / MS, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _overview(view: View, match: str) -> str:
+    chosen = _worst_first(view, match.lower())
+    lines = [_group_cells(line, view) for line in chosen.lines(view, 0, MOST)]
+    return (
+        "<article class='page'><h1 class='unseen'>Consumer groups</h1>"
+        f"{_clusters(view)}<form class='tools' action='/'><input type='search' name='match' "
+        f"aria-label='Search groups' placeholder='Group' value='{escape(match)}'></form>"
+        f"<section class='card'>{_table('Consumer groups', GROUP_HEADS, lines)}</section>"
+        f"{_more(chosen.number.size)}"
+        "</article>"
+    )
+
+
+def _worst_first(view: View, match: str) -> Chosen:
+    names = sorted(view.clusters)
+    clusters = [view.clusters[name] for name in names]
+    numbers = [
+        np.array([at for at, group in enumerate(each.groups.names) if match in group.lower()], int)
+        for each in clusters
+    ]
+    columns = {
+        column: np.concatenate(
+            [np.zeros(0, np.int64)]
+            + [each.arrays[column][at] for each, at in zip(clusters, numbers, strict=True)]
+        ).astype(np.int64)
+        for column in ("group_status", "group_total_lag")
+    }
+    order = np.lexsort((-columns["group_total_lag"], -columns["group_status"]))
+    cluster = np.repeat(np.arange(len(names)), [len(each) for each in numbers])
+    number = np.concatenate([np.zeros(0, np.int64), *numbers])
+    return Chosen(names, cluster[order], number[order])
+
+
+def _clusters(view: View) -> str:
+    told = "".join(_cluster(name, view) for name in sorted(view.clusters))
+    return f"<div class='clusters'>{told}</div>"
+
+
+def _cluster(name: str, view: View) -> str:
+    statuses = view.clusters[name].arrays["group_status"]
+    counts = {each: np.count_nonzero(statuses == each) for each in GROUP_STATUSES}
+    told = "".join(f"<span>{_badge(each.name)} {count:,}</span>" for each, count in counts.items())
+    return (
+        f"<div class='cluster'><span class='title'>{_name(name)}"
+        f"<span class='of'>{len(statuses):,} groups</span></span>"
+        f"<span class='counts'>{told}</span></div>"
+    )
+
+
+def _group_cells(line: shapes.GroupLine, view: View) -> Iterable[str]:
+    where = escape(urlencode({"cluster": line.cluster, "group": line.group}))
+    worst = line.max_lag
+    yield _badge(line.status)
+    yield f"<a href='/?{where}'>{_name(line.group)}</a>"
+    yield _name(line.cluster)
+    yield f"{line.total_lag:,}"
+    yield _name(f"{worst.topic}:{worst.partition}") if worst and worst.lag else NOTHING
+    yield _ago(line.last_commit_ms, view.facts.moment_ms)
+
+
+def _group(site: Site, cluster: str, group: str) -> str:
+    found = one_group(site, OneGroup(cluster=cluster, group=group))
+    why = explain(site, Why(cluster=cluster, group=group))
+    if isinstance(found, str) or isinstance(why, str):
+        return f"<p class='problem'>{escape(str(found))}</p><p><a href='/'>All groups</a></p>"
+    reasons = "".join(
+        f"<li>{_badge(each.status)}<div><p>{_name(f'{each.topic}:{each.partition}')} "
+        f"{escape(each.why)}</p><p class='change'>{escape(each.change)}</p></div></li>"
+        for each in sorted(why.reasons, key=_trouble)[:MOST]
+    )
+    lines = [_partition_cells(each) for each in sorted(found.partitions, key=_trouble)[:MOST]]
+    return (
+        "<article class='page'><header class='title'><div><p class='trail'><a href='/'>Groups</a> "
+        f"/ {_name(cluster)}</p><h1>{_name(group)}</h1></div>{_badge(why.status)}</header>"
+        f"<section class='card verdict {why.status.lower()}'><p class='why'>{escape(why.why)} "
+        f"<span class='change'>{escape(why.change)}</span></p><ul class='reasons'>{reasons}</ul>"
+        f"</section><section class='card'>{_table('Partitions', PARTITION_HEADS, lines)}</section>"
+        f"{_more(len(found.partitions))}</article>"
+    )
+
+
+def _trouble(of_partition: shapes.Reason | shapes.PartitionLine) -> int:
+    """What to sort by: the worst first, otherwise as it is."""
+    return -Status[of_partition.status]
+
+
+def _more(total: int) -> str:
+    return f"<p class='of'>and {total - MOST:,} more</p>" if total > MOST else ""
+
+
+def _partition_cells(line: shapes.PartitionLine) -> Iterable[str]:
+    yield _badge(line.status)
+    yield _name(line.topic)
+    yield str(line.partition)
+    yield f"{line.current_lag:,}"
+    yield f"{line.start.offset:,}" if line.start else NOTHING
+    yield f"{line.end.offset:,}" if line.end else NOTHING
+    yield f"{line.complete:.0%}"
+    yield _name(line.owner) if line.owner else NOTHING
+
+
+def _table(label: str, heads: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
+    head = "".join(f"<th scope='col'>{each}</th>" for each in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
+    table = (
+        f"<table aria-label='{label}'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+    return (
+        f"<div class='scroll whole' tabindex='0' role='region' aria-label='{label}'>{table}</div>"
+    )
+
+
+def _badge(status: str) -> str:
+    return f"<span class='status {status.lower()}'>{status}</span>"
+
+
+def _name(name: str) -> str:
+    """A name of somebody else's: it keeps its own direction of writing to itself."""
+    return f"<bdi class='name' title='{escape(name)}'>{escape(name)}</bdi>"
+
+
+def _ago(ms: int, now_ms: int) -> str:
+    seconds = max(now_ms - ms, 0) / MS
+    size, unit = next(((size, unit) for size, unit in UNITS if seconds >= 1.5 * size), (1, "s"))
+    return f"<time title='{exact(ms)}'>{seconds / size:.0f} {unit} ago</time>"

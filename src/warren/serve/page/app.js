@@ -1,0 +1,137 @@
+// Which view is shown, and when it is drawn anew.
+
+import { follow, Missing, wait } from "./api.js";
+import { badge, h, named } from "./dom.js";
+import { clockTime, exactly } from "./format.js";
+import { groupView } from "./group.js";
+import { healthView } from "./health.js";
+import { overviewView } from "./overview.js";
+import { groupLink, place } from "./places.js";
+import { showTheme } from "./themes.js";
+import { topicsView, topicView } from "./topic.js";
+
+const VIEWS = {
+  __proto__: null, // an address names views, nothing else
+  overview: overviewView,
+  group: groupView,
+  topics: topicsView,
+  topic: topicView,
+  health: healthView,
+};
+const main = document.getElementById("view");
+const live = document.getElementById("live");
+const news = document.getElementById("news");
+
+let view = null; // { element, title, refresh, key?, told?, redraw?, close? }
+let restMs = 1000; // between two drawings
+let due = false;
+let isBusy = false;
+
+async function show() {
+  const where = place(location.hash);
+  const make = VIEWS[where.view] ?? overviewView;
+  view?.close?.();
+  view = make(where);
+  for (const link of document.querySelectorAll("nav a")) {
+    const isHere = VIEWS[link.dataset.view] === make;
+    if (isHere) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${view.title} · Warren`;
+  await refresh(view);
+  main.scrollTop = 0;
+}
+
+// The last drawing stays until the next is there.
+async function refresh(shown) {
+  try {
+    await shown.refresh();
+    if (view === shown && main.firstChild !== shown.element) main.replaceChildren(shown.element);
+  } catch (error) {
+    if (view === shown) showProblem(shown, error);
+  }
+}
+
+// What goes while it is looked at stays to be looked at, and is said to be gone.
+function showProblem(shown, error) {
+  const isDrawn = main.contains(shown.element);
+  if (isDrawn && (main.firstChild !== shown.element || !(error instanceof Missing))) return;
+  const text =
+    error instanceof Missing ? `${error.message}.` : `Warren does not answer: ${error.message}`;
+  main.replaceChildren(
+    h("p", { class: "problem", role: "alert" }, text, isDrawn ? " This is the last of it." : ""),
+    isDrawn ? shown.element : h("p", null, h("a", { href: "#/" }, "All groups")),
+  );
+}
+
+async function keepFresh() {
+  for (;;) {
+    await wait(100);
+    if (!due || isBusy || document.hidden || !view) continue;
+    due = false;
+    isBusy = true;
+    const began = performance.now();
+    await refresh(view);
+    // A large board is not asked for more often than it can be taken in.
+    restMs = Math.max(1000, (performance.now() - began) * 5);
+    await wait(restMs);
+    isBusy = false;
+  }
+}
+
+function told(kind, data) {
+  if (kind === "status") {
+    tell(data);
+    view?.told?.(data);
+  } else {
+    due = true;
+    if (data?.moment_ms) showMoment(data.moment_ms);
+  }
+}
+
+function tell({ cluster, group, before, after }) {
+  const state = (status, word) => (status ? badge(status) : h("span", null, word));
+  const change = h("span", null, state(before, "new"), " → ", state(after, "gone"));
+  news.replaceChildren(named(group), ` in ${cluster} `, change);
+}
+
+function showMoment(ms) {
+  live.replaceChildren(
+    "live ",
+    h("time", { datetime: new Date(ms).toISOString(), title: exactly(ms) }, clockTime(ms)),
+  );
+}
+
+function changed(state) {
+  live.dataset.state = state;
+  if (state === "lost") live.textContent = "connection lost, trying again";
+  if (state === "polling") live.textContent = "every 5 s";
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (event.key === "/" && !isTyping) {
+    const search = main.querySelector("input[type=search]");
+    if (search) event.preventDefault();
+    search?.focus();
+  } else view?.key?.(event, isTyping);
+}
+
+// A view that was made without script goes on as the same view with it.
+function adopt() {
+  const asked = new URLSearchParams(location.search);
+  if (!location.search || location.hash) return;
+  const [cluster, group, match] = ["cluster", "group", "match"].map((name) => asked.get(name) ?? "");
+  const list = match ? `#/?${new URLSearchParams({ q: match })}` : "#/";
+  history.replaceState(null, "", `/${asked.has("group") ? groupLink(cluster, group) : list}`);
+}
+
+adopt();
+showTheme(document.getElementById("theme"), () => view?.redraw?.());
+addEventListener("hashchange", show);
+addEventListener("keydown", onKey);
+addEventListener("visibilitychange", () => (due = true));
+await show();
+follow(told, changed);
+keepFresh();

@@ -1,0 +1,66 @@
+// Numbers and times for people; the exact value is always a hover away.
+
+import { h } from "./dom.js";
+
+const whole = new Intl.NumberFormat("en");
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
+const exact = new Intl.DateTimeFormat("en-GB", {
+  dateStyle: "medium",
+  timeStyle: "long",
+});
+const dayAndTime = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+
+export const count = (number) =>
+  number === null || number === undefined ? "–" : whole.format(number);
+
+export const brief = (number) =>
+  Math.abs(number) < 1e6 ? whole.format(number) : short.format(number);
+
+export const percent = (part) => `${Math.round(part * 100)} %`;
+
+export function rate(number) {
+  if (number === null || number === undefined) return "–";
+  const digits = Math.abs(number) < 10 && number % 1 ? 1 : 0;
+  return `${number.toFixed(digits)}/s`;
+}
+
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds < 90) return `${Math.max(Math.round(seconds), 0)} s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86400)} d`;
+}
+
+// In the reader's zone, with the zone's name.
+export const exactly = (ms) => exact.format(ms);
+export const clockTime = (ms) => clock.format(ms);
+
+// Among others: with the day when they are far apart.
+export function timeWithin(ms, [from, to]) {
+  return to - from < 12 * 3_600_000 ? clockTime(ms) : dayAndTime.format(ms);
+}
+
+// Marks of a time axis, as fine as they are apart.
+export function timeMarks(seconds) {
+  const apart = seconds.length > 1 ? seconds[1] - seconds[0] : 60;
+  const parts =
+    apart >= 86_400
+      ? { day: "numeric", month: "short" }
+      : { hour: "2-digit", minute: "2-digit", ...(apart < 60 ? { second: "2-digit" } : {}) };
+  const format = new Intl.DateTimeFormat("en-GB", parts);
+  return seconds.map((each) => format.format(each * 1000));
+}
+
+export function ago(ms, nowMs) {
+  if (!ms) return h("span", null, "never");
+  const iso = new Date(ms).toISOString();
+  const text = `${duration((nowMs - ms) / 1000)} ago`;
+  return h("time", { datetime: iso, title: `${exactly(ms)} (${iso})` }, text);
+}

@@ -1,0 +1,103 @@
+// The overview's data: from columns to rows, and which of them in which order.
+
+import { badge, h, named } from "./dom.js";
+import { count } from "./format.js";
+
+const RANK = { OK: 0, WARN: 1, ERR: 2 };
+const byName = (a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0);
+
+const ORDERS = {
+  __proto__: null, // an address names orders, nothing else
+  trouble: {
+    direction: "descending",
+    compare: (a, b) => RANK[b.status] - RANK[a.status] || b.lag - a.lag,
+  },
+  name: { direction: "ascending", compare: byName },
+  lag: { direction: "descending", compare: (a, b) => b.lag - a.lag },
+  age: { direction: "ascending", compare: (a, b) => a.lastMs - b.lastMs },
+};
+const OPPOSITE = { ascending: "descending", descending: "ascending" };
+
+// A name with a minus before it is the order turned round; equal ones are by name in both.
+export function orderOf(sort) {
+  const { direction, compare } = ORDERS[sort.replace("-", "")] ?? ORDERS.trouble;
+  if (!sort.startsWith("-")) return { direction, compare: (a, b) => compare(a, b) || byName(a, b) };
+  return { direction: OPPOSITE[direction], compare: (a, b) => compare(b, a) || byName(a, b) };
+}
+
+export function rowsOf(answer) {
+  return answer.clusters.flatMap((of) =>
+    of.group.map((group, at) => ({
+      key: `${of.name}\n${group}`,
+      cluster: of.name,
+      group,
+      status: of.status[at],
+      worst: of.worst[at],
+      lag: of.total_lag[at],
+      partitions: of.partition_count[at],
+      topic: of.max_lag_topic[at],
+      partition: of.max_lag_partition[at],
+      maxLag: of.max_lag[at],
+      lastMs: of.last_commit_ms[at],
+      owner: of.owner[at],
+      trend: of.trend[at],
+      words: `${group}\n${of.max_lag_topic[at]}\n${of.owner[at]}`.toLowerCase(),
+    })),
+  );
+}
+
+// Those that match, sorted, and how many there would be of each status.
+export function chosen(rows, { text, status, cluster, sort }) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const counts = { OK: 0, WARN: 0, ERR: 0 };
+  const shown = [];
+  for (const row of rows) {
+    if (cluster && row.cluster !== cluster) continue;
+    if (!words.every((word) => row.words.includes(word))) continue;
+    counts[row.status] += 1;
+    if (!status || row.status === status) shown.push(row);
+  }
+  shown.sort(orderOf(sort).compare);
+  return { shown, counts };
+}
+
+export function clusterCards(answer, chosenCluster, choose) {
+  return answer.clusters.map((cluster) => {
+    const counts = { ERR: 0, WARN: 0, OK: 0 };
+    for (const status of cluster.status) counts[status] += 1;
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "cluster",
+        "data-cluster": cluster.name,
+        "aria-pressed": String(chosenCluster === cluster.name),
+        onclick: (event) => choose(event.currentTarget.dataset.cluster),
+      },
+      h(
+        "span",
+        { class: "title" },
+        named(cluster.name),
+        h("span", { class: "of" }, `${count(cluster.group.length)} groups`),
+      ),
+      bar(counts),
+      h(
+        "span",
+        { class: "counts" },
+        ...Object.entries(counts).map(([status, number]) =>
+          h("span", null, badge(status), ` ${count(number)}`),
+        ),
+      ),
+      cluster.problem ? h("span", { class: "problem" }, cluster.problem) : null,
+    );
+  });
+}
+
+function bar(counts) {
+  const parts = Object.entries(counts).map(([status, number]) => {
+    const part = h("span", { class: `part ${status.toLowerCase()}` });
+    part.style.flexGrow = number;
+    return part;
+  });
+  return h("span", { class: "stack", "aria-hidden": "true" }, ...parts);
+}

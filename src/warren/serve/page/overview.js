@@ -1,0 +1,169 @@
+// All groups, the worst first.
+
+import { get } from "./api.js";
+import { badge, h, renew } from "./dom.js";
+import { count } from "./format.js";
+import { chosen, clusterCards, orderOf, rowsOf } from "./groups.js";
+import { List } from "./list.js";
+import { groupLink } from "./places.js";
+import { COLUMNS, fillRow, makeRow } from "./rows.js";
+
+const STATUSES = ["ERR", "WARN", "OK"];
+const KEYS = [
+  ["/", "search"],
+  ["↑ ↓", "move"],
+  ["Enter", "open"],
+  ["Esc", "clear"],
+];
+
+const keyOf = (item) => item.key;
+let left = null; // where the list stood when another view was opened
+
+export function overviewView({ query }) {
+  const asked = {
+    text: query.get("q") ?? "",
+    status: query.get("status") ?? "",
+    cluster: query.get("cluster") ?? "",
+    sort: query.get("sort") ?? "trouble",
+  };
+  const state = { answer: null, rows: [], isWide: false };
+
+  const search = h("input", {
+    type: "search",
+    placeholder: "Group, topic or owner",
+    "aria-label": "Search groups",
+    "aria-keyshortcuts": "/",
+    value: asked.text,
+    autocomplete: "off",
+    spellcheck: "false",
+    oninput: () => change({ text: search.value }),
+  });
+  const filters = h("div", { class: "filters", role: "group", "aria-label": "Only with status" });
+  const total = h("p", { class: "total", role: "status" });
+  const cards = h("div", { class: "clusters" });
+  const header = h("div", { role: "row", class: "row header", "aria-rowindex": 1 });
+  const list = new List({
+    header,
+    label: "Consumer groups",
+    make: makeRow,
+    fill: (row, item) => fillRow(row, item, state),
+    open: (item) => (location.hash = groupLink(item.cluster, item.group)),
+  });
+  const notice = h(
+    "p",
+    { class: "notice", hidden: true },
+    "Still reading the offsets topics: what is shown is not complete. ",
+    h("a", { href: "#/health" }, "How far it is"),
+  );
+  const tools = h("div", { class: "tools" }, search, filters, total);
+  const hints = h("p", { class: "hints" }, ...KEYS.map(hint));
+  const element = h(
+    "div",
+    { class: "overview" },
+    h("h1", { class: "unseen" }, "Consumer groups"),
+    notice,
+    cards,
+    tools,
+    list.element,
+    hints,
+  );
+
+  function change(some) {
+    Object.assign(asked, some);
+    const set = Object.entries({
+      q: asked.text,
+      status: asked.status,
+      cluster: asked.cluster,
+      sort: asked.sort === "trouble" ? "" : asked.sort,
+    });
+    const text = new URLSearchParams(set.filter(([, value]) => value)).toString();
+    history.replaceState(null, "", text ? `#/?${text}` : "#/");
+    list.element.scrollTop = 0;
+    draw();
+  }
+
+  // The same again takes it back.
+  const chooseCluster = (name) => change({ cluster: asked.cluster === name ? "" : name });
+
+  // The same head again turns the order round.
+  const sortBy = (order) => change({ sort: asked.sort === order ? `-${order}` : order });
+
+  function drawFilters(counts) {
+    const button = (status, label, number) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "filter",
+          "aria-pressed": String(asked.status === status),
+          onclick: () => change({ status: asked.status === status ? "" : status }),
+        },
+        label,
+        h("span", { class: "number" }, count(number)),
+      );
+    const all = STATUSES.reduce((sum, status) => sum + counts[status], 0);
+    const buttons = [
+      button("", "All", all),
+      ...STATUSES.map((status) => button(status, badge(status), counts[status])),
+    ];
+    renew(filters, buttons);
+  }
+
+  function draw() {
+    const { shown, counts } = chosen(state.rows, asked);
+    renew(header, COLUMNS.map((column) => headCell(column, asked.sort, sortBy)));
+    drawFilters(counts);
+    renew(cards, clusterCards(state.answer, asked.cluster, chooseCluster));
+    total.textContent =
+      shown.length === state.rows.length
+        ? ""
+        : `${count(shown.length)} of ${count(state.rows.length)}`;
+    list.show(shown, keyOf);
+  }
+
+  function goBack() {
+    if (!left) return;
+    list.select(left.item, keyOf);
+    list.element.scrollTop = left.top;
+    left = null;
+  }
+
+  return {
+    title: "Groups",
+    element,
+    async refresh() {
+      state.answer = await get("/v4/overview");
+      state.nowMs = state.answer.board.moment_ms;
+      state.rows = rowsOf(state.answer);
+      state.isWide = state.answer.clusters.length > 1;
+      notice.hidden = state.answer.ready;
+      draw();
+      if (left) requestAnimationFrame(goBack);
+    },
+    key(event, isTyping) {
+      if (event.key === "Escape") {
+        change({ text: (search.value = ""), status: "", cluster: "" });
+        search.blur();
+      } else if (event.target === search || !isTyping) {
+        const isOther = event.target.closest?.("button, a");
+        if (!isOther || event.key !== "Enter") list.key(event);
+      }
+    },
+    close() {
+      left = { top: list.element.scrollTop, item: list.items[list.selected] };
+      list.close();
+    },
+  };
+}
+
+const hint = ([keys, meaning]) =>
+  h("span", null, ...keys.split(" ").map((key) => h("kbd", null, key)), ` ${meaning}  `);
+
+function headCell([order, label, name], sort, sortBy) {
+  const isSorted = order !== "" && sort.replace("-", "") === order;
+  const direction = isSorted ? orderOf(sort).direction : null;
+  const content = order
+    ? h("button", { type: "button", onclick: () => sortBy(order) }, label)
+    : h("span", null, label);
+  return h("div", { role: "columnheader", class: `cell ${name}`, "aria-sort": direction }, content);
+}

@@ -1,0 +1,84 @@
+// A table that its reader sorts by clicking on a head.
+
+import { h, renew } from "./dom.js";
+
+const AT_FIRST = 200; // rows; the rest on request
+
+// A column is { label, cell(row) -> text or element, value(row) -> to sort by, number?: true }.
+export function sortable(label, columns, sort = { column: 0, down: false }) {
+  const state = { rows: [], limit: AT_FIRST, ...sort };
+  const head = h("tr", null);
+  const body = h("tbody", null);
+  const more = h("button", {
+    type: "button",
+    class: "more",
+    onclick: () => draw((state.limit = Infinity)),
+  });
+  const table = h("table", { "aria-label": label }, h("thead", null, head), body);
+  const element = h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+    table,
+    more,
+  );
+
+  function choose(column) {
+    state.down = state.column === column ? !state.down : Boolean(columns[column].number);
+    state.column = column;
+    draw();
+  }
+
+  function draw() {
+    renew(head, columns.map(headCell));
+    const sorted = [...state.rows].sort(comparison(columns[state.column].value, state.down));
+    renew(body, sorted.slice(0, state.limit).map(line));
+    more.hidden = sorted.length <= state.limit;
+    more.textContent = `Show all ${sorted.length}`;
+  }
+
+  function headCell(column, at) {
+    const isSorted = at === state.column;
+    const order = isSorted ? (state.down ? "descending" : "ascending") : null;
+    const button = h("button", { type: "button", onclick: () => choose(at) }, column.label);
+    return h(
+      "th",
+      { scope: "col", class: column.number ? "number" : null, "aria-sort": order },
+      button,
+    );
+  }
+
+  function line(row) {
+    return h(
+      "tr",
+      null,
+      ...columns.map((column) =>
+        h("td", { class: column.number ? "number" : null }, column.cell(row)),
+      ),
+    );
+  }
+
+  return { element, show: (rows) => draw((state.rows = rows)) };
+}
+
+function comparison(value, down) {
+  const sign = down ? -1 : 1;
+  return (a, b) => {
+    const [first, second] = [value(a), value(b)];
+    if (first === second) return 0;
+    if (first === null || first === undefined) return 1; // what is not known comes last
+    if (second === null || second === undefined) return -1;
+    return first < second ? -sign : sign;
+  };
+}
+
+export function plain(label, heads, rows) {
+  const line = (cells) => h("tr", null, ...cells.map((cell) => h("td", null, cell)));
+  const head = h("tr", null, ...heads.map((text) => h("th", { scope: "col" }, text)));
+  const table = h(
+    "table",
+    { "aria-label": label },
+    h("thead", null, head),
+    h("tbody", null, ...rows.map(line)),
+  );
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, table);
+}

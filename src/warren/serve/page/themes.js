@@ -1,0 +1,34 @@
+// Dark or light: as the system says until somebody chooses, then as chosen.
+
+const root = document.documentElement;
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+export function showTheme(button, changed) {
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const draw = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", `${button.textContent} theme`);
+  };
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    localStorage.setItem("warren-theme", root.dataset.theme);
+    draw();
+    changed();
+  });
+  system.addEventListener("change", () => {
+    draw();
+    changed();
+  });
+  draw();
+}
+
+// What a colour of the style sheet is now: canvases do not know its names.
+export function colour(name) {
+  const probe = document.createElement("i");
+  probe.style.color = `var(--${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}

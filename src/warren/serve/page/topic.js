@@ -1,0 +1,173 @@
+// Topics: where their logs end, how fast they grow, and who is how far behind.
+
+import { get } from "./api.js";
+import { badge, fact, facts, h, named, rank, renew, section } from "./dom.js";
+import { brief, count, rate } from "./format.js";
+import { groupLink, topicLink } from "./places.js";
+import { sortable } from "./tables.js";
+
+const MOST_GROUPS = 6; // that have a column of their own
+const MOST_TOPICS = 500;
+const sum = (numbers) => numbers.reduce((total, number) => total + (number ?? 0), 0);
+
+export function topicView({ names: [cluster, topic] }) {
+  const head = h("header", { class: "title" });
+  const numbers = h("div", null);
+  const place = h("div", null);
+  const groups = sortable(
+    "Groups",
+    [
+      { label: "Status", cell: (group) => badge(group.status), value: (group) => rank(group.status) },
+      {
+        label: "Group",
+        cell: (group) => h("a", { href: groupLink(cluster, group.group) }, named(group.group)),
+        value: (group) => group.group,
+      },
+      {
+        label: "Lag",
+        cell: (group) => lagBar(group),
+        value: (group) => group.total_lag,
+        number: true,
+      },
+    ],
+    { column: 2, down: true },
+  );
+  const element = h(
+    "article",
+    { class: "page" },
+    head,
+    numbers,
+    section("Groups that read it", groups.element),
+    section("Partitions, with the lag of its groups", place),
+  );
+  let table = null;
+  let shown = "";
+
+  return {
+    title: topic,
+    element,
+    async refresh() {
+      const answer = await get("/v4/topic", { cluster, topic });
+      const trail = h(
+        "p",
+        { class: "trail" },
+        h("a", { href: "#/topics" }, "Topics"),
+        " / ",
+        named(cluster),
+      );
+      renew(head, [h("div", null, trail, h("h1", null, named(topic)))]);
+      const known = answer.rates.filter((each) => each !== null);
+      renew(numbers, [
+        facts(
+          fact("Partitions", count(answer.log_ends.length)),
+          fact("Written so far", brief(sum(answer.log_ends))),
+          fact("Grows", known.length ? rate(sum(known)) : "–"),
+          fact("Groups", count(answer.groups.length)),
+        ),
+      ]);
+      const most = Math.max(1, ...answer.groups.map((group) => group.total_lag));
+      groups.show(answer.groups.map((group) => ({ ...group, part: group.total_lag / most })));
+      const beside = [...answer.groups]
+        .sort((a, b) => b.total_lag - a.total_lag)
+        .slice(0, MOST_GROUPS)
+        .map((group) => group.group)
+        .sort();
+      if (shown !== JSON.stringify(beside)) {
+        shown = JSON.stringify(beside);
+        table = partitionTable(cluster, beside);
+        place.replaceChildren(table.element);
+      }
+      const lags = new Map(answer.groups.map((group) => [group.group, group.lags]));
+      table.show(
+        answer.log_ends.map((end, partition) => ({
+          partition,
+          end,
+          rate: answer.rates[partition],
+          lags: beside.map((group) => lags.get(group)?.[partition] ?? null),
+        })),
+      );
+    },
+  };
+}
+
+function lagBar(group) {
+  const bar = h("span", { class: "bar", "aria-hidden": "true" });
+  bar.style.width = `${(group.part * 6).toFixed(2)}em`;
+  return h(
+    "span",
+    { class: "barred", title: `${count(group.total_lag)} messages` },
+    bar,
+    brief(group.total_lag),
+  );
+}
+
+function partitionTable(cluster, groups) {
+  return sortable("Partitions", [
+    { label: "Partition", cell: (line) => String(line.partition), value: (line) => line.partition },
+    { label: "Log end", cell: (line) => count(line.end), value: (line) => line.end, number: true },
+    { label: "Rate", cell: (line) => rate(line.rate), value: (line) => line.rate, number: true },
+    ...groups.map((group, at) => ({
+      label: named(group),
+      cell: (line) => count(line.lags[at]),
+      value: (line) => line.lags[at],
+      number: true,
+    })),
+  ]);
+}
+
+export function topicsView() {
+  const search = h("input", {
+    type: "search",
+    placeholder: "Topic",
+    "aria-label": "Search topics",
+    autocomplete: "off",
+    oninput: () => draw(),
+  });
+  const note = h("p", { class: "total", role: "status" });
+  const list = h("ul", { class: "topics" });
+  const element = h(
+    "article",
+    { class: "page" },
+    h("h1", { class: "unseen" }, "Topics"),
+    h("div", { class: "tools" }, search, note),
+    list,
+  );
+  let all = [];
+
+  function draw() {
+    const word = search.value.toLowerCase();
+    const found = all.filter(([, topic]) => topic.toLowerCase().includes(word));
+    const lines = found
+      .slice(0, MOST_TOPICS)
+      .map(([cluster, topic]) =>
+        h(
+          "li",
+          null,
+          h("a", { href: topicLink(cluster, topic) }, named(topic)),
+          h("span", { class: "of" }, cluster),
+        ),
+      );
+    list.replaceChildren(...lines);
+    note.textContent =
+      found.length > lines.length
+        ? `the first ${lines.length} of ${count(found.length)}`
+        : `${count(found.length)} topics`;
+  }
+
+  return {
+    title: "Topics",
+    element,
+    async refresh() {
+      const { clusters } = await get("/v3/kafka");
+      const answers = await Promise.all(
+        clusters.map((cluster) => get("/v4/topics", { cluster }).catch(() => ({ topics: [] }))),
+      );
+      const fresh = answers.flatMap(({ topics }, at) =>
+        topics.map((topic) => [clusters[at], topic]),
+      );
+      if (JSON.stringify(fresh) === JSON.stringify(all) && all.length) return;
+      all = fresh;
+      draw();
+    },
+  };
+}

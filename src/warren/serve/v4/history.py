@@ -1,0 +1,26 @@
+"""What is kept of one group's past. The pipeline's process asks Spark; workers have none."""
+
+import time
+
+import msgspec
+
+from warren.history import period
+from warren.serve.answers import Answer
+from warren.serve.site import Site
+from warren.serve.v4 import shapes
+from warren.serve.v4.queries import OneHistory
+
+
+async def history(site: Site, query: OneHistory) -> Answer | str:
+    if not site.settings.keeps_history:
+        return "history is not kept; a section [history] in the configuration turns it on"
+    if query.cluster not in site.settings.clusters:
+        return "there is no such cluster"
+    try:
+        asked = period.between(query.since, query.until, int(time.time() * 1000))
+    except ValueError as error:
+        return site.raw(400, shapes.Problem(error=True, message=str(error)))
+    arguments = (*map(str, asked), str(query.partitions))
+    found = await site.call("group_history", query.cluster, query.group, *arguments)
+    told = msgspec.json.decode(found or "", type=shapes.Told)
+    return site.raw(told.code, told.answer)

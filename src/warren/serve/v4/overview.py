@@ -1,0 +1,100 @@
+"""All groups of all clusters in columns: small enough to send ten thousand again and again.
+
+What one board gives is made once and kept as bytes; whoever looks at the page asks for the same.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from warren.model import Status
+from warren.serve.answers import JSON, Stream
+from warren.serve.site import Site
+from warren.serve.v4 import shapes
+from warren.serve.v4.lines import moment
+from warren.serve.v4.queries import Nothing
+from warren.serve.view import Cluster, View
+
+Ints = npt.NDArray[np.int64]
+
+MOST_LINES = 500_000  # partitions of a cluster whose windows are summed up; it takes 0.1 s
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def overview(site: Site, _query: Nothing) -> Stream:
+    body = site.once("overview", lambda view: msgspec.json.encode(columns(view)))
+    headers = [("content-type", JSON), ("cache-control", "no-store"), *site.cors]
+    return Stream(200, headers, iter([body]))
+
+
+def columns(view: View) -> shapes.Overview:
+    problems: Any = view.facts.health.get("clusters", {})
+    names = sorted(view.clusters)
+    return shapes.Overview(
+        moment(view),
+        bool(view.facts.health.get("ready")),
+        [
+            _cluster(name, view.clusters[name], problems.get(name, {}).get("problem", ""))
+            for name in names
+        ],
+    )
+
+
+def _cluster(name: str, cluster: Cluster, problem: str) -> shapes.ClusterColumns:
+    arrays = cluster.arrays
+    worst = arrays["group_max_lag_line"]
+    return shapes.ClusterColumns(
+        name=name,
+        problem=problem,
+        group=cluster.groups.names,
+        status=_status_names(arrays["group_status"]),
+        worst=_status_names(_over_groups(np.maximum, arrays["status"], cluster)),
+        total_lag=arrays["group_total_lag"].tolist(),
+        partition_count=np.diff(arrays["group_first"]).tolist(),
+        max_lag_topic=[cluster.topics.names[at] for at in arrays["topic"][worst].tolist()],
+        max_lag_partition=arrays["partition"][worst].tolist(),
+        max_lag=arrays["current_lag"][worst].tolist(),
+        last_commit_ms=arrays["group_last_commit_ms"].tolist(),
+        owner=[cluster.owners.names[at] for at in arrays["owner"][worst].tolist()],
+        trend=list(_trends(cluster)),
+    )
+
+
+def _status_names(statuses: npt.NDArray[Any]) -> list[Any]:
+    names = [status.name for status in Status]
+    return [names[number] for number in statuses.tolist()]
+
+
+def _over_groups(reduce: np.ufunc, values: npt.NDArray[Any], cluster: Cluster) -> npt.NDArray[Any]:
+    """Combine what the partitions of each group have; no group is without one."""
+    first = cluster.arrays["group_first"][:-1]
+    return reduce.reduceat(values, first, axis=0) if len(first) else values[:0]
+
+
+def _trends(cluster: Cluster) -> Iterator[str]:
+    """The lag of each group at its last commits and now, each as a digit of its greatest."""
+    if len(cluster.arrays["status"]) > MOST_LINES:
+        yield from [""] * len(cluster.groups.names)
+        return
+    total = _over_groups(np.add, lags(cluster, slice(None)), cluster)
+    greatest = np.maximum(total.max(axis=1, keepdims=True, initial=0), 1)
+    heights = np.ceil(total / greatest * (len(DIGITS) - 1)).astype(np.int64)
+    for line in heights.tolist():
+        yield "".join([DIGITS[height] for height in line])
+
+
+def lags(cluster: Cluster, lines: slice) -> Ints:
+    """By partition: the lag at each commit of its window, and now.
+
+    A lag that is not known counts as the next one that is, so that no growth is made up.
+    """
+    now = cluster.arrays["current_lag"][lines]
+    known = cluster.windows_of(lines)["lag"]
+    grid = np.concatenate([known, now[:, None]], axis=1)
+    for column in range(grid.shape[1] - 2, -1, -1):
+        grid[:, column] = np.where(grid[:, column] < 0, grid[:, column + 1], grid[:, column])
+    grid[cluster.arrays["filled"][lines] == 0] = 0
+    return grid

@@ -1,0 +1,46 @@
+"""A pipeline that remembers: history as Spark would tell it."""
+
+import msgspec
+from serve.running import CONFIG, Actions
+
+from warren.serve.v4 import shapes
+
+HISTORY_CONFIG = CONFIG + "[history]\n"
+STEPS = 24
+
+
+class Remembering(Actions):
+    """Answers as the pipeline's process does, from a made-up past."""
+
+    def group_history(self, *asked: str) -> str:
+        cluster, group, since_ms, until_ms, _ = asked
+        since, until = int(since_ms), int(until_ms)
+        step = (until - since) // STEPS
+        times = [since + step * number for number in range(STEPS)]
+        lags: list[int | None] = [None, *(50 * number for number in range(1, STEPS - 1)), 1234]
+        incidents = [
+            shapes.Incident(times[3], times[5], "WARN", 900),
+            shapes.Incident(times[20], None, "ERR", 1234),
+        ]
+        kept = [shapes.KeptPartition("orders", number, 1234) for number in range(3)]
+        states: list[shapes.PartitionState | None] = ["OK"] * STEPS
+        states[20:] = ["STOP"] * 4
+        heat = shapes.HeatMap(step, times, 3, kept, [lags] * 3, [states] * 3)
+        statuses: list[shapes.GroupState | None] = ["OK"] * STEPS
+        answer = shapes.History(
+            cluster=cluster,
+            group=group,
+            since_ms=since,
+            until_ms=until,
+            moments=STEPS - 1,
+            step_ms=step,
+            times_ms=times,
+            lag=lags,
+            max_lag=lags,
+            status=statuses,
+            offset=lags,
+            incidents=incidents,
+            heat_map=heat,
+        )
+        told = shapes.Told(200, msgspec.Raw(msgspec.json.encode(answer)))
+        return msgspec.json.encode(told).decode()

@@ -1,0 +1,128 @@
+"""A page that stays open: boards come, groups go, the server goes and comes back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from page.conftest import Look
+from page.town import Group, Town, falls_behind, keeps_up
+from playwright.sync_api import Browser, expect
+from serve.boards import NOW_S
+from serve.running import CONFIG, Running, running
+
+TABS = 8  # a browser makes six connections to one server
+HIDE = """() => {
+  Object.defineProperty(document, "hidden", { value: true, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+}"""
+SHOW = """() => {
+  delete document.hidden;
+  document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+}"""
+LIVE = ".live[data-state=live]"
+
+
+@pytest.fixture
+def town() -> Town:
+    return Town(NOW_S, [Group("billing", "orders", falls_behind), Group("ok", "clicks", keeps_up)])
+
+
+@pytest.fixture
+def started(tmp_path: Path, town: Town) -> Iterator[Running]:
+    with running(tmp_path) as serving:
+        serving.publish(town.board())
+        yield serving
+
+
+def test_hidden_tabs_leave_the_connections_to_the_one_that_is_seen(
+    browser: Browser, started: Running, town: Town
+) -> None:
+    context = browser.new_context()
+    context.set_default_timeout(15_000)
+    pages = [context.new_page() for _ in range(TABS)]
+    for page in pages:
+        page.goto(f"http://127.0.0.1:{started.port}/")
+        page.locator(LIVE).wait_for()
+        page.evaluate(HIDE)
+
+    town.live()
+    started.publish(town.board())
+    pages[0].evaluate(SHOW)
+
+    moment = pages[0].evaluate("ms => new Date(ms).toISOString()", town.now_s * 1000)
+    expect(pages[0].locator(".live time")).to_have_attribute("datetime", moment)
+    context.close()
+
+
+def test_a_new_board_disturbs_nobody(started: Running, look: Look, town: Town) -> None:
+    page = look(started, "#/group/local/billing", viewport={"width": 500, "height": 700})
+    page.locator(LIVE).wait_for()
+    lag = page.locator(".fact dd").first
+    before = lag.inner_text()
+    heat, table = page.locator("canvas.heat"), page.get_by_role("region", name="Partitions")
+    heat.hover(position={"x": 200, "y": 5})
+    read = page.locator(".heats .readout")
+    expect(read).to_contain_text("orders:0")
+    link = page.locator("tbody a").first
+    link.focus()
+    table.evaluate("table => { table.scrollLeft = 90 }")
+
+    town.live()
+    started.publish(town.board())
+
+    expect(lag).not_to_have_text(before)
+    expect(link).to_be_focused()
+    expect(read).to_contain_text("orders:0")
+    assert table.evaluate("table => table.scrollLeft") == 90
+
+
+def test_a_group_that_goes_while_it_is_looked_at_can_still_be_read(
+    started: Running, browser: Browser, town: Town
+) -> None:
+    page = browser.new_page()
+    page.goto(f"http://127.0.0.1:{started.port}/#/group/local/billing")
+    page.locator(LIVE).wait_for()
+
+    town.windows.delete_group("billing")
+    started.publish(town.board())
+
+    expect(page.get_by_role("alert")).to_have_text(
+        "there is no such group. This is the last of it."
+    )
+    expect(page.locator("h1")).to_have_text("billing")
+    town.groups = [Group("billing", "orders", keeps_up)]
+    town.live()
+    started.publish(town.board())
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.close()
+
+
+def test_a_server_that_comes_back_is_found(browser: Browser, tmp_path: Path, town: Town) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(30_000)
+    with running(tmp_path) as first:
+        first.publish(town.board())
+        port = first.port
+        page.goto(f"http://127.0.0.1:{port}/#/group/local/billing")
+        page.locator(LIVE).wait_for()
+    expect(page.locator("#live")).to_have_text("connection lost, trying again")
+    expect(page.locator("h1")).to_have_text("billing")
+
+    with running(tmp_path, CONFIG.replace(":0", f":{port}")) as second:
+        town.live()
+        second.publish(town.board())
+
+        page.locator(LIVE).wait_for()
+        page.locator("tbody a").first.click()
+        expect(page.locator("h1")).to_have_text("orders")
+        page.close()
+
+
+def test_any_address_is_answered_by_some_view(started: Running, look: Look) -> None:
+    page = look(started, "#/constructor?sort=constructor")
+    row = page.locator(".list .rows .row:not([hidden])")
+
+    expect(row).to_have_count(2)
+    page.goto(f"http://127.0.0.1:{started.port}/?match=bill")
+    expect(row).to_have_count(1)
+    assert page.url.endswith("/#/?q=bill")

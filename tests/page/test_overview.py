@@ -1,0 +1,162 @@
+"""All groups at a glance: with and without script, ten or ten thousand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from page.conftest import Look
+from page.town import HOSTILE, Group, Town, falls_behind, keeps_up, stalls
+from playwright.sync_api import Page, expect
+from serve.boards import NOW_S
+from serve.running import Running, running
+
+ROWS = ".list .rows .row:not([hidden])"
+MANY = 10_000
+
+
+def names(page: Page) -> list[str]:
+    return page.locator(f"{ROWS} .group a").all_inner_texts()
+
+
+def test_the_first_view_needs_no_script(look: Look, server: Running) -> None:
+    page = look(server, java_script_enabled=False)
+
+    lines = page.locator("tbody tr")
+    expect(lines.first).to_contain_text("ERR")
+    assert page.locator("tbody tr td:nth-child(2)").first.inner_text() == "sessionizer"
+    assert set(HOSTILE) <= set(page.locator("tbody td:nth-child(2)").all_text_contents())
+    page.get_by_role("link", name="billing").click()
+    expect(page.locator("h1")).to_have_text("billing")
+    expect(page.locator(".reasons")).to_contain_text("its lag never shrank")
+
+
+def test_groups_are_searched_without_script(look: Look, server: Running) -> None:
+    page = look(server, "?match=CLICK", java_script_enabled=False)
+
+    assert page.locator("tbody td:nth-child(2)").all_inner_texts() == ["clickstream-to-lake"]
+
+
+def test_a_group_without_script_begins_with_its_worst_partition(
+    look: Look, server: Running
+) -> None:
+    page = look(server, "?cluster=local&group=warehouse-sync", java_script_enabled=False)
+
+    assert page.locator("tbody tr").first.locator("td").all_inner_texts()[:3] == [
+        "STOP",
+        "orders",
+        "5",
+    ]
+
+
+def test_trouble_comes_first(look: Look, server: Running) -> None:
+    page = look(server)
+
+    expect(page.locator(ROWS).first).to_contain_text("sessionizer")
+    statuses = page.locator(f"{ROWS} .status .status").all_inner_texts()
+    assert names(page)[:3] == ["sessionizer", "fraud-scoring", "warehouse-sync"]
+    assert statuses[:3] == ["REWIND", "STOP", "STOP"]
+    assert page.locator(".cluster").inner_text().split() == [
+        *["local", "36", "groups"],
+        *["ERR", "6", "WARN", "1", "OK", "29"],
+    ]
+    first = page.locator(ROWS).first
+    assert first.locator(".lag").inner_text() == "590,160"
+    assert first.locator(".worst").inner_text().split() == ["clicks:15", "36,900"]
+    assert first.locator(".owner").inner_text() == "/10.0.3.13"
+    assert first.locator("time").inner_text() == "1 s ago"
+    assert len((first.locator("polyline").get_attribute("points") or "").split()) == 11
+
+
+def test_filter_search_and_order_are_in_the_address(look: Look, server: Running) -> None:
+    page = look(server)
+
+    page.get_by_role("button", name="ERR").last.click()
+    expect(page.locator(ROWS)).to_have_count(6)
+    page.get_by_role("searchbox").fill("ORDERS")
+    expect(page.locator(ROWS)).to_have_count(1)
+    assert names(page) == ["warehouse-sync"]
+    assert page.url.endswith("#/?q=ORDERS&status=ERR")
+    page.reload()
+    expect(page.locator(ROWS)).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Group", exact=True).click()
+    expect(page.locator(ROWS).first).to_contain_text("<script>")
+    assert page.url.endswith("#/?sort=name")
+    page.get_by_role("button", name="Group", exact=True).click()
+    expect(page.locator(ROWS).first).to_contain_text("eht sdrawkcab")
+    head = page.get_by_role("columnheader", name="Group")
+    expect(head).to_have_attribute("aria-sort", "descending")
+
+
+def test_going_back_finds_the_list_as_it_was(look: Look, crowded: Running) -> None:
+    page = look(crowded, "#/?sort=name")
+    expect(page.locator(ROWS).first).to_be_visible()
+    page.locator(".list").evaluate("list => { list.scrollTop = 100_000 }")
+    row = page.locator(ROWS).nth(12)
+    expect(row).not_to_contain_text("group-00012")
+    group = row.locator("a").inner_text()
+
+    row.locator("a").click()
+    expect(page.locator("h1")).to_have_text(group)
+    page.go_back()
+
+    expect(page.get_by_role("link", name=group)).to_be_visible()
+
+
+def test_the_keyboard_is_enough(look: Look, server: Running) -> None:
+    page = look(server)
+
+    expect(page.locator(ROWS).first).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("warehouse")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[aria-selected=true]")).to_contain_text("warehouse-sync")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("warehouse-sync")
+    assert page.url.endswith("#/group/local/warehouse-sync")
+
+
+def test_changes_arrive_by_themselves(look: Look, tmp_path: Path) -> None:
+    others = [Group(name, "orders", keeps_up) for name in ("billing", "ledger")]
+    town = Town(NOW_S, [*others, Group("checkout", "orders", keeps_up)], steps=12)
+    with running(tmp_path) as started:
+        started.publish(town.board())
+        page = look(started)
+        page.locator(".live[data-state=live]").wait_for()
+        first = page.locator(ROWS).first
+        expect(first).to_contain_text("billing")
+
+        town.groups = [*others, Group("checkout", "orders", stalls)]
+        town.live()
+        started.publish(town.board())
+
+        expect(page.locator("#news")).to_have_text("checkout in local OK → ERR")
+        expect(first).to_contain_text("REWIND")
+        expect(first).to_contain_text("checkout")
+        first.locator("a").click()
+        expect(page.locator(".incidents")).to_be_visible()
+        town.groups = others
+        town.windows.delete_group("checkout")
+        started.publish(town.board())
+        expect(page.locator(".incidents")).to_contain_text("was ERR")
+        page.goto("about:blank")
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    ways = (keeps_up, keeps_up, keeps_up, falls_behind)
+    crowd = [Group(f"group-{n:05}", "emails", ways[n % 4]) for n in range(MANY)]
+    with running(tmp_path_factory.mktemp("crowd")) as started:
+        started.publish(Town(NOW_S, crowd, steps=2).board())
+        yield started
+
+
+def test_of_ten_thousand_groups_only_those_in_sight_are_drawn(look: Look, crowded: Running) -> None:
+    page = look(crowded)
+    expect(page.locator(ROWS).first).to_be_visible()
+    page.evaluate("document.querySelector('.list').scrollTop = 1e9")
+    expect(page.locator(ROWS).last).to_contain_text("group-09998")
+    assert page.locator(".list .row").count() < 80
+    page.get_by_role("searchbox").fill("group-04321")
+    expect(page.locator(ROWS)).to_have_count(1)

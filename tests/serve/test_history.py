@@ -1,0 +1,53 @@
+"""Requests for history: which are passed on to the pipeline's process, and what comes back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from serve.running import CONFIG, Running, ask, running
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("history"), CONFIG + "[history]\n") as started:
+        yield started
+
+
+def test_without_the_section_there_is_none(tmp_path: Path) -> None:
+    with running(tmp_path) as started:
+        answer = ask(started.port, "/v4/history?cluster=local&group=billing")
+
+    assert answer.status == 404
+    assert "[history]" in answer.json["message"]
+
+
+def test_what_the_pipeline_says_is_passed_on(server: Running) -> None:
+    query = "cluster=local&group=bil%2Fling&since=1700000000000&until=2023-11-15&partitions=7"
+    answer = ask(server.port, f"/v4/history?{query}")
+
+    assert (answer.status, answer.json["message"]) == (503, "Spark is not up yet")
+    assert server.actions.asked[-1] == (
+        "local",
+        "bil/ling",
+        "1700000000000",
+        "1700006400000",
+        "7",
+    )
+
+
+def test_what_cannot_be_meant_is_refused(server: Running) -> None:
+    cases = {
+        "cluster=other&group=g": 404,
+        "cluster=local": 400,
+        "cluster=local&group=g&since=soon": 400,
+        "cluster=local&group=g&since=1h&until=2h": 400,
+        "cluster=local&group=g&partitions=-1": 400,
+    }
+
+    wrong = {
+        query: answer.status
+        for query, expected in cases.items()
+        if (answer := ask(server.port, f"/v4/history?{query}")).status != expected
+    }
+
+    assert wrong == {}
