@@ -47,7 +47,7 @@ def test_version(tmp_path: Path) -> None:
 def test_every_command_explains_itself_with_examples(tmp_path: Path) -> None:
     shown = {
         command: run(*command, "--help", cwd=tmp_path)
-        for command in ((), ("serve",), ("check-config",), ("demo",))
+        for command in ((), ("serve",), ("check-config",), ("demo",), ("status",), ("lag",))
     }
 
     assert {command: done.returncode for command, done in shown.items()} == dict.fromkeys(shown, 0)
@@ -81,6 +81,7 @@ def test_wrong_usage_is_exit_code_2(tmp_path: Path) -> None:
         "named twice to check-config": ["check-config", "a", "--config", "b"],
         "no time at all": ["demo", "--for", "0"],
         "no number": ["demo", "--for", "long"],
+        "fewer groups than there are": ["demo", "--groups", "11"],
         "nothing, and nothing to serve": [],
     }
 

@@ -6,14 +6,22 @@ What a command needs is imported inside it, so that `--help` answers at once.
 # ruff: noqa: D301  # click takes the character \b as "keep these lines as they are"
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 import warren
-from warren.errors import ConfigError, WarrenError
+from warren.demo.command import demo
+from warren.errors import ConfigError
+from warren.terminal.commands import lag, status
+from warren.terminal.options import config_dir_option, config_option, one_path, reported
+from warren.terminal.past import about_the_past
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warren.history.past import Past
 
 
 class CommandOrServe(click.Group):
@@ -39,6 +47,7 @@ def main() -> None:
     See it work, no Kafka needed:   warren demo
     Check a configuration:          warren check-config /etc/burrow
     Monitor your clusters:          warren serve --config-dir /etc/burrow
+    Look at all groups:             warren status
 
     Burrow's own command line works too: "warren --config-dir DIR" serves, and so does "warren"
     alone in a directory that holds a configuration.
@@ -46,23 +55,6 @@ def main() -> None:
     Exit codes: 0 all is well, or stopped by a signal; 1 the configuration or the start failed,
     with a line for each problem on stderr; 2 wrong usage.
     """
-
-
-config_dir_option = click.option(
-    "--config-dir",
-    "-config-dir",
-    "config_dir",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Directory that holds burrow.toml, .json, .yaml or .env; the current one if not given.",
-)
-config_option = click.option(
-    "--config",
-    "config_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="A configuration file of any name; the ending tells its format.",
-)
 
 
 @main.command(short_help="Monitor the clusters of a configuration.")
@@ -82,11 +74,13 @@ def serve(config_dir: Path | None, config_file: Path | None) -> None:
     """
     path = one_path(config_dir, config_file)
     from warren import config
+    from warren.notify.rehearsal import rehearse
     from warren.process import life
 
     with life.announced(), reported():
         click.echo(f"Reading configuration from {path}", err=True)
         loaded = config.load(path, os.environ)
+        rehearse(loaded)
         from warren import app  # brings Spark, which a wrong configuration should not wait for
 
         app.serve(loaded)
@@ -111,6 +105,7 @@ def check_config(path: Path | None, config_dir: Path | None, config_file: Path |
     """
     path = one_path(path, config_dir, config_file)
     from warren import config
+    from warren.notify.rehearsal import rehearse
 
     with reported():
         loaded = config.load(path, os.environ)
@@ -118,45 +113,110 @@ def check_config(path: Path | None, config_dir: Path | None, config_file: Path |
             click.echo(f"warning: {warning}", err=True)
         if loaded.unknown:
             raise ConfigError(loaded.path, loaded.unknown)
+        rehearse(loaded)
         click.echo(config.render_effective(loaded))
 
 
-@main.command(short_help="See it work with a broker of its own.")
-@click.option(
-    "--for",
-    "seconds",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Stop by itself after so many seconds; otherwise Ctrl-C stops it.",
-)
-@click.option("--keep", is_flag=True, help="Leave the demo's directory in place afterwards.")
-def demo(seconds: float | None, *, keep: bool) -> None:
-    """Start a Kafka broker on this machine, consumer groups in it, and Warren to judge them.
+@main.command(short_help="Send a sample through a notifier.")
+@click.argument("name")
+@config_dir_option
+@config_option
+def notify_test(name: str, config_dir: Path | None, config_file: Path | None) -> None:
+    """Send a made-up incident through the notifier NAME and print what its receiver answers.
+
+    One message as for a group that became bad, and one as for a group that is good again if the
+    notifier sends those (send-close). The group is called sample-group. Nothing else is touched:
+    no cluster is read, and a running Warren does not notice.
 
     \b
     Examples:
-      warren demo
-      warren demo --for 60
+      warren notify-test oncall
+      warren notify-test oncall --config-dir /etc/burrow
+
+    Exit codes: 0 the receiver took it; 1 it did not, with the reason on stderr.
     """
-    from warren.demo.run import run
+    path = one_path(config_dir, config_file)
+    from warren import config
+    from warren.notify.trial import try_notifier
 
     with reported():
-        run(seconds, keep=keep)
+        try_notifier(config.load(path, os.environ).config, name, click.echo)
 
 
-def one_path(*given: Path | None) -> Path:
-    paths = [path for path in given if path is not None]
-    if len(paths) > 1:
-        raise click.UsageError("the configuration is named twice; name one directory or one file")
-    return paths[0] if paths else Path()
+@main.command(short_help="Tell how groups fared over a time.")
+@about_the_past
+@click.option("--group", metavar="NAME", default="", help="Only this group.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json", "html"]),
+    default="table",
+    show_default=True,
+    help="html is one page with plots that needs nothing else; csv is one section.",
+)
+@click.option(
+    "--section",
+    "sections",
+    type=click.Choice(["clusters", "groups", "incidents", "topics"]),
+    multiple=True,
+    help="Only this one; may be given several times. csv has groups if none is given.",
+)
+@click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(min=1, max=100_000),
+    default=20,
+    show_default=True,
+    help="Lines of each section.",
+)
+def report(
+    past: "Callable[[], Past]", group: str, form: str, sections: tuple[str, ...], top: int
+) -> None:
+    """Tell from history how groups fared: the worst, time in each status, lag, incidents, topics.
+
+    History is read where it is, while Warren goes on writing to it or not. Spark takes some ten
+    seconds to start. Percentiles are of the total lag over the moments that were kept.
+
+    \b
+    Examples:
+      warren report --config-dir /etc/burrow
+      warren report --directory /var/lib/warren/history --since 7d --cluster eu
+      warren report --since 2026-11-01 --until 2026-11-08 --format html > week.html
+      warren report --format csv --section incidents > incidents.csv
+    """
+    from warren.terminal import report as run
+
+    with reported():
+        run.report(past, group, form, sections, top)
 
 
-@contextmanager
-def reported() -> Iterator[None]:
-    """Our errors are lines for people, one for each problem, and no stack trace."""
-    try:
-        yield
-    except WarrenError as error:
-        for line in str(error).splitlines():
-            click.echo(f"warren: {line}", err=True)
-        raise click.exceptions.Exit(1) from error
+@main.command(short_help="Plot one group over time.")
+@click.argument("group")
+@about_the_past
+@click.option("--topic", metavar="NAME", default="", help="Only this topic of the group.")
+@click.option(
+    "--partition", metavar="N", type=click.IntRange(min=0), help="Only this partition of --topic."
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON, as /v4/history tells it.")
+def history(
+    past: "Callable[[], Past]", group: str, topic: str, partition: int | None, *, as_json: bool
+) -> None:
+    """Plot the lag of GROUP over time, with its status and its incidents.
+
+    \b
+    Examples:
+      warren history billing --config-dir /etc/burrow
+      warren history billing --directory /var/lib/warren/history --since 7d
+      warren history billing --since 2026-11-01T12:00 --until 2026-11-01T18:00
+      warren history billing --topic orders --partition 3 --since 2h
+    """
+    if partition is not None and not topic:
+        raise click.UsageError("--partition needs --topic")
+    from warren.terminal import past_group
+
+    with reported():
+        past_group.history(past, group, topic, partition, as_json=as_json)
+
+
+for command in (demo, status, lag):
+    main.add_command(command)

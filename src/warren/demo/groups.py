@@ -1,107 +1,206 @@
-"""Consumer groups in telling states, kept there by real clients in threads.
+"""Twelve consumer groups in telling states, kept there by real clients.
 
-All read one topic that a producer feeds evenly. A group is a function that takes one turn with its
-consumer; turns come twice a second, so that a window of ten commits tells after five.
+A group is a generator: it takes a turn with its member, then yields the seconds until the next.
+Turns come about once a second, so that a window of ten commits tells after ten.
 """
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+import structlog
+from confluent_kafka import KafkaException, Producer
 
-TOPIC, PARTITIONS = "orders", 4
-TURN_S = 0.5
-MESSAGES_A_TURN = 40  # to each partition
+from warren.demo.member import Member
+from warren.demo.scene import Scene
 
-Turn = Callable[[Consumer, int], None]
+log = structlog.get_logger()
 
+SECOND = 1.0
+SOON = 0.3
+POISON = 42  # the offset of a message that cannot be read
+SLOW = 2  # messages that a group reads which falls behind, while dozens come
+TRANSACTION_S = 10
+GONE = "gone"
 
-def healthy(consumer: Consumer, _: int) -> None:
-    """Reads all there is and commits it."""
-    if consumer.consume(PARTITIONS * MESSAGES_A_TURN * 2, timeout=TURN_S):
-        consumer.commit(asynchronous=False)
-
-
-def falling_behind(consumer: Consumer, turn: int) -> None:
-    """Moves on, at half the speed of the producer."""
-    if consumer.consume(PARTITIONS * MESSAGES_A_TURN // 2, timeout=TURN_S) and turn % 4 == 0:
-        consumer.commit(asynchronous=False)
+Turns = Iterator[float]
 
 
-def stopped(consumer: Consumer, turn: int) -> None:
-    """Commits for a while, then never again, though it is still a member."""
-    if turn < 24:
-        falling_behind(consumer, turn)
-    else:
-        consumer.poll(0)
+@dataclass(frozen=True)
+class Group:
+    name: str
+    expected: str  # its status in the end, or GONE
+    story: str  # for people
+    play: Callable[[Member, Scene], Turns]
+    topics: tuple[str, ...] = ("orders",)
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
-def stalled(consumer: Consumer, turn: int) -> None:
-    """Commits the same offsets again and again: a message it cannot get past."""
-    if turn < 2:
-        falling_behind(consumer, turn)
-    else:
-        consumer.poll(0)
-        _commit_at(consumer, 10)
+def keep_up(member: Member, _scene: Scene) -> Turns:
+    """Reads all there is, and commits it."""
+    while True:
+        if member.read(SECOND):
+            member.commit_read()
+        yield 0
 
 
-def rewound(consumer: Consumer, turn: int) -> None:
-    """Starts over from the first offset every ten turns."""
-    consumer.poll(0)
-    _commit_at(consumer, 1_000 + 20 * turn if turn % 10 < 8 else 100)
+def catch_up(member: Member, scene: Scene) -> Turns:
+    """Works off what comes in loads, a little faster than it comes."""
+    position = 0
+    while True:
+        position = min(position + 56, scene.traffic.length("imports"))
+        member.commit_all(position)
+        yield SECOND
 
 
-def _commit_at(consumer: Consumer, offset: int) -> None:
-    places = [TopicPartition(TOPIC, part.partition, offset) for part in consumer.assignment()]
-    if places:
-        consumer.commit(offsets=places, asynchronous=False)
+def fall_behind(member: Member, scene: Scene) -> Turns:
+    """Moves on, slower than the log grows."""
+    yield from _slowly(member, scene, lambda _topic, _partition, slow: slow)
 
 
-GROUPS: dict[str, tuple[Turn, dict[str, str]]] = {
-    "healthy": (healthy, {}),
-    "healthy-kip848": (healthy, {"group.protocol": "consumer"}),
-    "falling-behind": (falling_behind, {}),
-    "stopped": (stopped, {}),
-    "stalled": (stalled, {}),
-    "rewound": (rewound, {}),
-}
+def lag_on_one(member: Member, scene: Scene) -> Turns:
+    """Falls behind on its first partition; the others it reads to the end."""
+
+    def place(topic: str, partition: int, slow: int) -> int:
+        return slow if partition == 0 else scene.traffic.length(topic)
+
+    yield from _slowly(member, scene, place)
 
 
-def make_topic(bootstrap: str) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-    for made in admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
-        made.result(30)
+def mix(member: Member, scene: Scene) -> Turns:
+    """Keeps up with one topic, falls behind on another, and is stuck on a third."""
+
+    def place(topic: str, _partition: int, slow: int) -> int:
+        return {"orders": scene.traffic.length("orders"), "invoices": slow}.get(topic, POISON)
+
+    yield from _slowly(member, scene, place)
 
 
-def produce(bootstrap: str, stop: threading.Event) -> None:
-    producer = Producer({"bootstrap.servers": bootstrap})
-    while not stop.wait(TURN_S):
-        for partition in range(PARTITIONS):
-            for _ in range(MESSAGES_A_TURN):
-                producer.produce(TOPIC, b"an order", partition=partition)
-        producer.flush(5)
+def _slowly(member: Member, scene: Scene, place: Callable[[str, int, int], int]) -> Turns:
+    """Commit in small steps; each waits until Warren has seen the last, and a longer log since.
+
+    Two commits that Warren gets at once count against the same log end: the second would look
+    nearer to it. So before Warren watches, the first step is not taken either.
+    """
+    for slow in count(start=100, step=SLOW):
+        member.commit_at(lambda topic, partition: place(topic, partition, slow))  # noqa: B023  # called at once
+        yield SECOND
+        while scene.eyes.last_commit_ms(member.group) < member.committed_ms:
+            if not scene.eyes.last_commit_ms(member.group):
+                member.commit_at(lambda topic, partition: place(topic, partition, slow))  # noqa: B023  # called at once
+            member.rest()
+            yield SOON
+        seen = {topic: scene.eyes.end(topic) for topic in ("orders", "invoices")}
+        while any(scene.eyes.end(topic) < end + SLOW for topic, end in seen.items()):
+            member.rest()
+            yield SOON
 
 
-def consume(bootstrap: str, group: str, stop: threading.Event) -> None:
-    """Keep one group in its state until `stop`, whatever the broker says in between."""
-    take_turn, settings = GROUPS[group]
-    consumer = Consumer(
-        {
-            "bootstrap.servers": bootstrap,
-            "group.id": group,
-            "client.id": f"{group}-1",
-            "enable.auto.commit": False,
-            "auto.offset.reset": "earliest",
-            **settings,
-        }
-    )
-    consumer.subscribe([TOPIC])
-    turn = 0
-    while not stop.wait(TURN_S):
-        try:
-            take_turn(consumer, turn)
-        except KafkaException:  # a rebalance, or the broker on its way down: next turn
-            continue
-        turn += 1
-    consumer.close()
+def stop(member: Member, _scene: Scene) -> Turns:
+    """Commits for a while, then never again, though it stays a member."""
+    for turn in range(10):
+        member.commit_all(100 + 10 * turn)
+        yield SECOND / 2
+    yield from _rest(member)
+
+
+def stall(member: Member, _scene: Scene) -> Turns:
+    """Commits the same offset again and again: a message it cannot get past."""
+    while True:
+        member.commit_all(POISON)
+        yield SECOND
+
+
+def rewind(member: Member, _scene: Scene) -> Turns:
+    """Goes back every eight turns, and each time before it has come to where it was."""
+    for times in count():
+        for step in range(8):
+            member.commit_all(5_000 - times % 4_000 + 50 * step)
+            yield SECOND
+
+
+def idle(member: Member, _scene: Scene) -> Turns:
+    """Has read all of a topic that nobody writes to any more."""
+    for _ in range(10):
+        if member.read(SECOND):
+            member.commit_read()
+        yield 0
+    yield from _rest(member)
+
+
+def vanish(member: Member, scene: Scene) -> Turns:
+    """Is deleted a little while after people could see it."""
+    left = 10
+    while left:
+        member.commit_all(scene.traffic.length("orders"))
+        yield SECOND
+        left -= scene.shown.is_set()
+    member.delete_group()
+
+
+def transact(member: Member, scene: Scene) -> Turns:
+    """Reads and writes in transactions, of which every fifth is aborted and made again."""
+    producer = Producer(scene.client(transactional_id=member.group))
+    producer.init_transactions(TRANSACTION_S)
+    unsent = 0
+    for turn in count(1):
+        unsent += len(member.read(SECOND))
+        if unsent:
+            try:
+                unsent = _transaction(producer, member, unsent, aborted=turn % 5 == 0)
+            except KafkaException as error:
+                log.info("a transaction of the demo failed", problem=str(error))
+                producer.abort_transaction(TRANSACTION_S)
+        yield 0
+
+
+def _transaction(producer: Producer, member: Member, results: int, *, aborted: bool) -> int:
+    """Write the results and commit what they were made of, both or neither; the results left."""
+    producer.begin_transaction()
+    for _ in range(min(results, 100)):
+        producer.produce("receipts", b"a receipt")
+    positions = [each for each in member.positions() if each.offset >= 0]
+    metadata = member.consumer.consumer_group_metadata()
+    producer.send_offsets_to_transaction(positions, metadata, TRANSACTION_S)
+    if aborted:
+        producer.abort_transaction(TRANSACTION_S)
+        return results
+    producer.commit_transaction(TRANSACTION_S)
+    return 0
+
+
+def _rest(member: Member) -> Turns:
+    while True:
+        member.rest()
+        yield SECOND
+
+
+KIP_848 = {"group_protocol": "consumer"}
+THREE = ("orders", "invoices", "refunds")
+GROUPS = (
+    Group("healthy", "OK", "reads all that comes", keep_up),
+    Group("healthy-kip848", "OK", "the same, by the new protocol", keep_up, settings=KIP_848),
+    Group("slow-but-catching-up", "OK", "far behind, but its lag shrinks", catch_up, ("imports",)),
+    Group("idle-topic", "OK", "silent, as nothing is written to its topic", idle, ("archive",)),
+    Group("transactional", "OK", "commits in transactions, some aborted", transact),
+    Group("falling-behind", "WARN", "moves on, slower than the log grows", fall_behind),
+    Group("one-partition", "WARN", "falls behind on one partition only", lag_on_one),
+    Group("stopped", "ERR", "commits no more", stop),
+    Group("stalled", "ERR", "cannot get past a poison message", stall),
+    Group("rewound", "ERR", "went back to older offsets", rewind),
+    Group("mixed-topics", "ERR", "one topic good, one slow, one stuck", mix, THREE),
+    Group("deleted", GONE, "is deleted after a while", vanish),
+)
+
+
+def take_turns(group: Group, scene: Scene) -> None:
+    """Keep a group in its state until the scene is over."""
+    member = Member(scene, group.name, *group.topics, **group.settings)
+    try:
+        for pause in group.play(member, scene):
+            if scene.stop.wait(pause):
+                return
+    except KafkaException as error:
+        log.warning("a group of the demo ended", group=group.name, problem=str(error))
+    finally:
+        member.leave()

@@ -1,32 +1,46 @@
 """`warren demo`: a broker, groups in every state, and Warren judging them."""
 
-import shutil
-import tempfile
+import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 
 from warren.app import Monitor, monitoring, spark_session
-from warren.config import load
-from warren.demo import groups
+from warren.config import Config, load
+from warren.demo import crowd, groups, show
 from warren.demo.broker import Broker
-from warren.evaluate.verdicts import Verdicts
+from warren.demo.offsets_topic import make_offsets_topic
+from warren.demo.place import directory, interruptible
+from warren.demo.scene import Eyes, Scene
+from warren.demo.traffic import Traffic
+from warren.errors import StartError
 from warren.model import Status
-from warren.process.life import running
+from warren.process import logs
+from warren.process.signals import stopping
+from warren.terminal.boards import BoardAnswers
 
-CLUSTER = "demo"
-COLOURS = {Status.OK: "green", Status.WARN: "yellow", Status.ERR: "red"}
+USUAL_PORT = 8000
+LOOK_S = 1.0
+# It is gone before a thorough compilation would pay; files lie where the rest does.
+JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+READY_S = 120.0
 CONFIGURATION = """
-[general]
-pidfile = "{directory}/warren.pid"
 [logging]
 filename = "{directory}/warren.log"
+[spark]
+master = "local[2]"
+driver-memory = "1g"
+[spark.conf]
+"spark.driver.extraJavaOptions" = "{java_options}"
 [cluster.demo]
 class-name = "kafka"
 servers = ["{bootstrap}"]
@@ -36,93 +50,176 @@ topic-refresh = 5
 class-name = "kafka"
 cluster = "demo"
 servers = ["{bootstrap}"]
+[storage.default]
+class-name = "inmemory"
+group-denylist = "^burrow-"  # its own reading is none of the stories
 [httpserver.default]
 address = "127.0.0.1:{port}"
+[history]
+directory = "{directory}/history"
+history-interval = 10
 """
 
 
-def run(seconds: float | None, *, keep: bool) -> None:
-    """Show the groups of a broker of our own until Ctrl-C, or for so many seconds."""
-    console = Console()
+@dataclass(frozen=True)
+class Wishes:
+    seconds: float | None = None  # after which it ends by itself
+    groups: int = len(groups.GROUPS)
+    partitions: int = 4
+    port: int | None = None
+    keep: bool = False
+
+
+def run(wishes: Wishes) -> int:
+    """Show it until Ctrl-C, or for so many seconds; gives the exit code."""
+    console = show.console()
     with ExitStack() as stack:
-        directory = stack.enter_context(_directory(keep=keep, console=console))
-        broker = Broker(offsets_partitions=4, directory=directory / "broker")
-        config_file = directory / "burrow.toml"
-        config_file.write_text(
-            CONFIGURATION.format(directory=directory, bootstrap=broker.bootstrap, port=0)
-        )
-        config = load(config_file, {}).config
-        stop = stack.enter_context(running(config))
-        console.print("Starting a Kafka broker ...")
-        stack.enter_context(broker)
-        stack.enter_context(_busy(broker.bootstrap, stop))
-        console.print("Starting Spark, and Warren on it ...")
-        monitor = stack.enter_context(monitoring(config))
-        url = monitor.urls[0]
-        console.print(f"It answers on {url}, for example {url}/v3/kafka/demo/consumer/stopped/lag")
+        # Leaving at once is safe: what is left then is removed by who watches over us.
+        stop = stack.enter_context(stopping(forced=lambda: None))
+        home = stack.enter_context(directory(keep=wishes.keep))
+        try:
+            with interruptible():
+                stage = _set_up(wishes, home, stop, console, stack)
+        except KeyboardInterrupt:
+            console.print("Stopped before it was up.")
+            return 0
+        outcome = _watch(stage, wishes, console)
+        is_stopped = stop.is_set()
+    if wishes.keep:
+        console.print(f"Kept: {home}")
+    return _conclude(outcome, wishes, console, stopped=is_stopped)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """All of it, up and running."""
+
+    stop: threading.Event
+    answers: BoardAnswers
+
+
+def _set_up(
+    wishes: Wishes, home: Path, stop: threading.Event, console: Console, stack: ExitStack
+) -> Stage:
+    java_options = [*JAVA_OPTIONS, f"-Djava.io.tmpdir={home / 'tmp'}"]
+    broker = Broker(offsets_partitions=4, directory=home / "broker", java_options=java_options)
+    config = _config(home, broker.bootstrap, wishes.port, java_options)
+    stack.enter_context(logs.configured(config.logging))
+    monitor = stack.enter_context(monitoring(config))
+    with show.step(console, f"Starting Kafka on {broker.bootstrap}, and Spark beside it"):
+        spark = _start(broker, config, stack, keep=wishes.keep)
+    with show.step(console, f"Making topics and {wishes.groups} consumer groups"):
+        traffic = Traffic(broker.bootstrap, wishes.partitions)
+        make_offsets_topic(broker.bootstrap)
+        traffic.prepare()
+        scene = Scene(broker.bootstrap, traffic, Eyes(lambda: monitor.board), stop)
+        stack.enter_context(_at_work(scene, wishes.groups - len(groups.GROUPS)))
+    with show.step(console, "Reading the offsets topic to its end"):
+        stack.enter_context(_judging(monitor, spark, stop))
+        _wait_until_read(monitor, scene.eyes)
+    console.print(show.box(monitor.urls[0], home, keep=wishes.keep))
+    scene.shown.set()
+    return Stage(stop, BoardAnswers(config, lambda: monitor.board))
+
+
+def _config(home: Path, bootstrap: str, port: int | None, java_options: list[str]) -> Config:
+    file = home / "burrow.toml"
+    text = CONFIGURATION.format(
+        directory=home,
+        bootstrap=bootstrap,
+        port=(USUAL_PORT if _is_free(USUAL_PORT) else 0) if port is None else port,
+        java_options=" ".join(java_options),
+    )
+    file.write_text(text)
+    return load(file, {}).config
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _start(broker: Broker, config: Config, stack: ExitStack, *, keep: bool) -> SparkSession:
+    """Start the broker and Spark at the same time: each takes seconds."""
+    # Nobody reads the data again: no need to let the broker write it out.
+    stack.callback(broker.stop if keep else broker.kill)
+    with ThreadPoolExecutor(1) as pool:
+        started = pool.submit(broker.start)
         spark = stack.enter_context(spark_session(config))
-        if seconds is not None:
-            timer = threading.Timer(seconds, stop.set)
-            stack.callback(timer.cancel)
-            timer.start()
-        shown = threading.Thread(target=_show, args=(monitor, console, stop), name="show")
-        shown.start()
-        stack.callback(shown.join)
-        monitor.run(spark, stop)
+        started.result()
+    return spark
 
 
 @contextmanager
-def _directory(*, keep: bool, console: Console) -> Iterator[Path]:
-    directory = Path(tempfile.mkdtemp(prefix="warren-demo-"))
-    try:
-        yield directory
-    finally:
-        if keep:
-            console.print(f"Kept: {directory}")
-        else:
-            shutil.rmtree(directory, ignore_errors=True)
+def _at_work(scene: Scene, others: int) -> Iterator[None]:
+    """Producer and groups at work; they have ended when this has."""
+    works: dict[str, Callable[[], None]] = {"producer": lambda: scene.traffic.run(scene.stop)}
+    for each in groups.GROUPS:
+        works[each.name] = partial(groups.take_turns, each, scene)
+    if others:
+        works["crowd"] = partial(crowd.take_turns, others, scene)
+    with _threads(works, scene.stop):
+        yield
 
 
 @contextmanager
-def _busy(bootstrap: str, stop: threading.Event) -> Iterator[None]:
-    """Producer and consumers at work; they have ended when this has."""
-    groups.make_topic(bootstrap)
-    threads = [threading.Thread(target=groups.produce, args=(bootstrap, stop), name="producer")]
-    threads += [
-        threading.Thread(target=groups.consume, args=(bootstrap, name, stop), name=name)
-        for name in groups.GROUPS
-    ]
-    for thread in threads:
-        thread.start()
+def _judging(monitor: Monitor, spark: SparkSession, stop: threading.Event) -> Iterator[None]:
+    with _threads({"monitor": lambda: monitor.run(spark, stop)}, stop):
+        yield
+
+
+@contextmanager
+def _threads(works: Mapping[str, Callable[[], None]], stop: threading.Event) -> Iterator[None]:
+    threads = [threading.Thread(target=work, name=name) for name, work in works.items()]
     try:
+        for thread in threads:
+            thread.start()
         yield
     finally:
         stop.set()
         for thread in threads:
-            thread.join()
+            if thread.ident is not None:  # it was started
+                thread.join()
 
 
-def _show(monitor: Monitor, console: Console, stop: threading.Event) -> None:
-    with Live(console=console, auto_refresh=False, transient=False) as live:
-        while not stop.wait(1):
-            judged = monitor.board.clusters.get(CLUSTER)
-            if judged is not None and judged.verdicts.names:
-                live.update(_overview(judged.verdicts), refresh=True)
+def _wait_until_read(monitor: Monitor, eyes: Eyes) -> None:
+    """Wait until what is read is of now: a healthy group seems to have stopped before."""
+    deadline = time.monotonic() + READY_S
+    while not (monitor.board.health.get("ready") and eyes.status("healthy") == Status.OK):
+        if time.monotonic() > deadline:
+            raise StartError(
+                f"Warren does not catch up within {READY_S:.0f} s; --keep keeps its log"
+            )
+        time.sleep(0.1)
 
 
-def _overview(verdicts: Verdicts) -> Table:
-    table = Table(title=f"Consumer groups at {time.strftime('%H:%M:%S')} (Ctrl-C ends the demo)")
-    for name in ("group", "status", "partitions", "total lag", "worst partition"):
-        table.add_column(name, justify="right" if "lag" in name else "left")
-    judged, parts = verdicts.groups, verdicts.partitions
-    for at, group in enumerate(verdicts.names):
-        status, worst = Status(judged.status[at]), int(judged.max_lag_line[at])
-        place = f"{verdicts.topics[parts.topic[worst]]}:{parts.partition[worst]}"
-        table.add_row(
-            group,
-            f"[{COLOURS[status]}]{status.name}",
-            str(judged.partition_count[at]),
-            str(judged.total_lag[at]),
-            f"{place} {Status(parts.status[worst]).name}",
-        )
-    return table
+def _watch(stage: Stage, wishes: Wishes, console: Console) -> show.Outcome:
+    """Show the groups as they stand, on a terminal, until it is over."""
+    began = time.monotonic()
+    outcome = show.Outcome(began)
+    with Live(console=console, auto_refresh=False, transient=wishes.seconds is not None) as live:
+        while not stage.stop.is_set():
+            seen = stage.answers.overview()
+            outcome.see(seen, time.monotonic())
+            if console.is_terminal:
+                live.update(show.table(seen, console), refresh=True)
+            if wishes.seconds is not None and time.monotonic() - began >= wishes.seconds:
+                break
+            stage.stop.wait(LOOK_S)
+    return outcome
+
+
+def _conclude(outcome: show.Outcome, wishes: Wishes, console: Console, *, stopped: bool) -> int:
+    if wishes.seconds is None:
+        console.print("Stopped; nothing is left behind." if not wishes.keep else "Stopped.")
+        return 0
+    console.print(outcome.summary())
+    if outcome.missed and not stopped:
+        console.print(f"Never as expected: {', '.join(outcome.missed)}", style="red")
+        return 1
+    return 0

@@ -1,0 +1,107 @@
+"""What the demo says: its steps, the box with things to try, and how it came out."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.box import ROUNDED
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from warren.demo.groups import GONE, GROUPS
+from warren.serve.v4.shapes import Overview
+from warren.terminal import overview, words
+
+WIDE = 120  # of what is not a terminal: no line of ours is longer
+ROOM = 14  # lines of the terminal that the box and the prompt take
+
+
+def console() -> Console:
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=WIDE)
+
+
+@contextmanager
+def step(console: Console, doing: str) -> Iterator[None]:
+    """Say what is being done, then that it is done and how long it took."""
+    began = time.monotonic()
+    with console.status(f"{doing} ..."):
+        yield
+    took = time.monotonic() - began
+    console.print(Text.assemble(("  ok  ", "green"), f"{doing} ", (f"({took:.1f} s)", "dim")))
+
+
+def box(url: str, home: Path, *, keep: bool) -> Panel:
+    left = f"{home} is kept" if keep else "nothing is left behind"
+    lines = Group(
+        Text.assemble("The page:  ", (url, "bold")),
+        Text(),
+        Text("Three things to try:"),
+        Text(f"  1. Open {url} and choose a group: it says why"),
+        Text(f"  2. curl {url}/v3/kafka/demo/consumer/stalled/status"),
+        Text(f"  3. ./warren status --url {url} --watch"),
+        Text(),
+        Text(f"Log: {home / 'warren.log'}", style="dim"),
+        Text(f"Ctrl-C ends it all; {left}.", style="dim"),
+    )
+    return Panel(lines, box=ROUNDED, title="Warren is judging", expand=False, padding=(1, 2))
+
+
+def table(seen: Overview, console: Console) -> Group:
+    """All groups as they stand, as many as there is room for."""
+    lines = overview.lines(seen, overview.Filter())
+    shown = overview.render(seen, lines, console.width, max(console.height - ROOM, 5))
+    return Group(Text(), shown)
+
+
+class Outcome:
+    """Which status each telling group has, and when it first had the one it stands for."""
+
+    def __init__(self, began: float) -> None:
+        self._began = began
+        self._reached_s: dict[str, float] = {}
+        self._known: set[str] = set()
+        self._now: Mapping[str, str] = {}
+
+    def see(self, seen: Overview, now: float) -> None:
+        """Take note of a board."""
+        self._now = {
+            group: status
+            for cluster in seen.clusters
+            for group, status in zip(cluster.group, cluster.status, strict=True)
+        }
+        self._known |= self._now.keys()
+        for group in GROUPS:
+            if self._status(group.name) == group.expected:
+                self._reached_s.setdefault(group.name, now - self._began)
+
+    def _status(self, group: str) -> str:
+        """A group that was never there is not gone."""
+        return self._now.get(group, GONE if group in self._known else "")
+
+    @property
+    def missed(self) -> list[str]:
+        """Groups that never got their status."""
+        return [group.name for group in GROUPS if group.name not in self._reached_s]
+
+    @property
+    def count(self) -> int:
+        return len(self._now)
+
+    def summary(self) -> Table:
+        found = Table(box=ROUNDED, title=f"How it came out, of {self.count} groups")
+        for head in ("group", "shows", "expected", "is", "after"):
+            found.add_column(head, no_wrap=head != "shows")
+        for group in GROUPS:
+            after = self._reached_s.get(group.name)
+            found.add_row(
+                group.name,
+                group.story,
+                words.status(group.expected),
+                words.status(self._status(group.name)),
+                "never" if after is None else f"{after:.0f} s",
+            )
+        return found

@@ -1,0 +1,107 @@
+"""Answers of a running Warren, over HTTP."""
+
+import ipaddress
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+import msgspec
+
+from warren.config.secrets import Secret, masked_url
+from warren.errors import GroupUnknown, Unanswered
+from warren.serve.v4.shapes import Explanation, Group, GroupLine, Groups, Moment, Overview
+
+T = TypeVar("T")
+
+CONNECT_S, ANSWER_S = 5.0, 60.0  # a hundred thousand groups take a while
+
+
+class Remote:
+    """One Warren; `ask` is for whoever knows other paths."""
+
+    def __init__(self, url: str, token: Secret | None = None, cafile: Path | None = None) -> None:
+        self.url = url.rstrip("/")
+        self.shown = masked_url(self.url)
+        headers = {"authorization": f"Bearer {token.reveal()}"} if token else {}
+        try:
+            self._client = httpx.Client(
+                base_url=self.url,
+                headers=headers,
+                timeout=httpx.Timeout(ANSWER_S, connect=CONNECT_S),
+                verify=ssl.create_default_context(cafile=cafile) if cafile else True,
+                # A proxy that is set for the world has nothing to say about this machine.
+                trust_env=not _is_this_machine(self.url),
+            )
+        except (httpx.InvalidURL, ValueError) as error:
+            raise Unanswered(self.shown, f"is not a URL: {error}") from error
+        except OSError as error:
+            raise Unanswered(self.shown, f"cannot read {cafile}: {error.strerror}") from error
+
+    def overview(self) -> Overview:
+        return self._decoded(self.ask("/v4/overview"), Overview)
+
+    def groups(self) -> Groups:
+        # Lines instead of pages: all are then of one board.
+        answer = self.ask("/v4/groups", {"format": "ndjson"})
+        board = msgspec.json.decode(answer.headers["x-warren-board"], type=Moment)
+        lines = [msgspec.json.decode(each, type=GroupLine) for each in answer.content.splitlines()]
+        return Groups(board, len(lines), lines)
+
+    def group(self, cluster: str, group: str) -> Group:
+        return self._about("/v4/group", cluster, group, Group)
+
+    def explain(self, cluster: str, group: str) -> Explanation:
+        return self._about("/v4/explain", cluster, group, Explanation)
+
+    def _about(self, path: str, cluster: str, group: str, kind: type[T]) -> T:
+        asked = {"cluster": cluster, "group": group}
+        answer = self.ask(path, asked, also=(404,))
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            raise GroupUnknown(cluster, group)
+        return self._decoded(answer, kind)
+
+    def ask(
+        self, path: str, asked: Mapping[str, str] | None = None, also: tuple[int, ...] = ()
+    ) -> httpx.Response:
+        """The answer to a GET; one that is neither good nor in `also` is an error."""
+        answer = self._get(path, asked)
+        if answer.is_success or answer.status_code in also:
+            return answer
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            raise Unanswered(
+                self.shown, "wants a token: set WARREN_TOKEN, or name a file with --token-file"
+            )
+        raise Unanswered(self.shown, f"is no Warren: it answers {answer.status_code} to {path}")
+
+    def _get(self, path: str, asked: Mapping[str, str] | None) -> httpx.Response:
+        try:
+            return self._client.get(path, params=asked)
+        except httpx.UnsupportedProtocol as error:
+            raise Unanswered(self.shown, "is not a URL with http:// or https://") from error
+        except httpx.ConnectTimeout as error:
+            raise Unanswered(self.shown, f"does not answer within {CONNECT_S:.0f} s") from error
+        except httpx.TransportError as error:
+            raise Unanswered(self.shown, _reason(error)) from error
+
+    def _decoded(self, answer: httpx.Response, kind: type[T]) -> T:
+        try:
+            return msgspec.json.decode(answer.content, type=kind)
+        except msgspec.DecodeError as error:
+            raise Unanswered(self.shown, f"is no Warren of this version: {error}") from error
+
+
+def _reason(error: httpx.TransportError) -> str:
+    text = str(error).partition("] ")[2] or str(error) or type(error).__name__
+    if isinstance(error, httpx.ConnectError) and "refused" in text:
+        return "nothing listens there; is Warren running? (--url names another address)"
+    return f"cannot be asked: {text}"
+
+
+def _is_this_machine(url: str) -> bool:
+    host = httpx.URL(url).host
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,55 @@
+"""Who is asked: a running Warren, or a cluster itself."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from warren import config
+from warren.config.secrets import Secret
+from warren.terminal.answers import Answers
+from warren.terminal.burrow import recognise
+from warren.terminal.remote import Remote
+
+
+@dataclass(frozen=True)
+class Source:
+    url: str = ""
+    token: Secret | None = None
+    cafile: Path | None = None
+    bootstrap: str = ""
+    config_path: Path | None = None
+    environ: tuple[tuple[str, str], ...] = ()  # that a configuration is read with
+
+    @property
+    def where(self) -> str:
+        return self.bootstrap or str(self.config_path or self.url)
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[Answers]:
+    """Answers for as long as the context lasts; on a terminal it says what takes its time."""
+    if not (source.bootstrap or source.config_path):
+        yield recognise(Remote(source.url, source.token, source.cafile))
+        return
+    from warren.terminal import direct  # noqa: PLC0415  # brings Spark, which others need not wait for
+
+    console = Console(stderr=True)
+    with ExitStack() as stack:
+        if source.config_path:
+            asked = config.load(source.config_path, dict(source.environ)).config
+        else:
+            asked = direct.config_of(source.bootstrap)
+        status = console.status("Starting")
+        tell = status.update if console.is_terminal else _say_nothing
+        with ExitStack() as spinning:
+            if console.is_terminal:
+                spinning.enter_context(status)
+            answers = stack.enter_context(direct.reading(asked, tell))
+        yield answers
+
+
+def _say_nothing(_: str) -> None:
+    pass
