@@ -17,8 +17,7 @@ from warren import health, pipeline
 from warren.admin_follower import AdminFollower
 from warren.board import Board, ClusterBoard
 from warren.cluster import Accepts, Cluster, Following, new_cluster
-from warren.companions import Companion, companions
-from warren.companions import describe as describe_companions
+from warren.companions import Companions
 from warren.config import Config, Loaded
 from warren.evaluate.verdicts import Settings
 from warren.follower import Follower
@@ -105,7 +104,7 @@ class Monitor:
         }
         self.reportings = reportings(config, self.clusters)
         self.board = Board(0)
-        self._companions: list[Companion] = []
+        self._companions: Companions | None = None
         self._history = Reader(config.history_directory)
         self._snapshots = snapshots_of(config, self.clusters, self.followings)
         self._changed = threading.Event()
@@ -125,11 +124,8 @@ class Monitor:
         threads = [*self._watch_clusters(stop), *self._follow_consumers(spark, stop)]
         threads += self._follow_others(stop)
         threads.append(surviving("judge", self._judge, Trouble(), stop))
-        self._companions = list(companions(self._config, spark, lambda: self.board))
-        self._companions += [self._snapshots] if self._snapshots else []
-        threads += [
-            surviving(f"{each.kind} {each.name}", each.run, each, stop) for each in self._companions
-        ]
+        self._companions = Companions(self._config, spark, lambda: self.board)
+        threads += self._companions.start(stop, [self._snapshots] if self._snapshots else [])
         try:
             wait_while_alive(stop)
         finally:
@@ -197,7 +193,7 @@ class Monitor:
         }
         took = time.monotonic() - began
         told = health.describe(self.clusters, self.followings, self.reportings, took, now)
-        told |= describe_companions(self._companions)
+        told |= self._companions.describe() if self._companions else {}
         self.board = Board(int(now * 1000), clusters, told)
         self.serving.publish(self.board)
         with self._ticks:

@@ -1,19 +1,26 @@
 """What works beside the pipeline, from the boards it publishes: notifiers, history, sinks."""
 
+import math
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Protocol
 
 from pyspark.sql import SparkSession
 
 from warren.board import Board
-from warren.config import Config
+from warren.config import Config, History
 from warren.history.keeper import Keeper
 from warren.history.upkeep import Upkeep
-from warren.notify.companions import notifiers
+from warren.notify.companions import Lock, notifiers
+from warren.notify.leadership import Leadership, history_leadership
 from warren.sinks.stream import Sink
+from warren.threads import surviving
 
 Boards = Callable[[], Board]  # the newest
+
+POLL_S = 0.5
 
 
 class Companion(Protocol):
@@ -31,24 +38,65 @@ class Companion(Protocol):
         ...
 
 
-def companions(config: Config, spark: SparkSession, boards: Boards) -> Iterator[Companion]:
-    """Make all that a configuration asks for."""
-    yield from notifiers(config, boards)
-    if config.history:
-        directory = config.history_directory
-        yield Keeper(spark, directory, config.history, boards)
-        yield Upkeep(spark, directory, config.history.history_days)
+class Leading(threading.Event):
+    """Ends the work of an instance that is stopped, or does not lead any more."""
+
+    def __init__(self, stop: threading.Event, lead: Leadership) -> None:
+        super().__init__()
+        self._stop, self._lead = stop, lead
+
+    def is_set(self) -> bool:
+        return self._stop.is_set() or not self._lead.leads
+
+    def wait(self, timeout: float | None = None) -> bool:
+        until = time.monotonic() + (math.inf if timeout is None else timeout)
+        while not self.is_set() and (left := until - time.monotonic()) > 0:
+            self._stop.wait(min(left, POLL_S))
+        return self.is_set()
+
+
+class Companions:
+    """All that a configuration asks for; what writes history works where this instance leads."""
+
+    def __init__(self, config: Config, spark: SparkSession, boards: Boards) -> None:
+        self._everywhere: list[Companion] = [*notifiers(config, boards)]
+        self._where_led: list[Companion] = []
+        if config.history:
+            self._lead = history_leadership(config)
+            self._everywhere.append(Lock("history", self._lead))
+            self._where_led += _writers(config, config.history, spark, boards)
+
+    def start(self, stop: threading.Event, others: Iterable[Companion]) -> list[threading.Thread]:
+        """A thread each; `others` are the caller's own."""
+        self._everywhere += others
+        works = [(each, each.run) for each in self._everywhere]
+        works += [(each, partial(self._run_while_leading, each)) for each in self._where_led]
+        return [surviving(f"{each.kind} {each.name}", work, each, stop) for each, work in works]
+
+    def describe(self) -> dict[str, object]:
+        """Tell of each by kind and name: {"sinks": {"influx": {"problem": "", ...}}}."""
+        told: dict[str, dict[str, object]] = {}
+        for each in [*self._everywhere, *self._where_led]:
+            health = each.health()
+            if each in self._where_led and not self._lead.leads:
+                health = {"state": "standby", "outcomes": health.get("outcomes", {})}
+            about = {"problem": each.problem, "restarts": each.restarts, **health}
+            told.setdefault(each.kind, {})[each.name] = about
+        return dict(told)
+
+    def _run_while_leading(self, companion: Companion, stop: threading.Event) -> None:
+        if self._lead.leads:
+            companion.run(Leading(stop, self._lead))
+        else:
+            companion.problem = ""  # it is another's now
+            stop.wait(POLL_S)
+
+
+def _writers(
+    config: Config, history: History, spark: SparkSession, boards: Boards
+) -> Iterator[Companion]:
+    directory = config.history_directory
+    yield Keeper(spark, directory, history, boards)
+    yield Upkeep(spark, directory, history.history_days)
     for sink in config.sinks.values():
         yield Sink(spark, config, sink)
-
-
-def describe(companions: list[Companion]) -> dict[str, object]:
-    """Tell of each by kind and name: {"sinks": {"influx": {"problem": "", "outcomes": {...}}}}."""
-    told: dict[str, dict[str, object]] = {}
-    for each in companions:
-        told.setdefault(each.kind, {})[each.name] = {
-            "problem": each.problem,
-            "restarts": each.restarts,
-            **each.health(),
-        }
-    return dict(told)

@@ -4,6 +4,7 @@ The snapshot is the only checkpoint: what it says was folded is what its windows
 written beside the old one and takes its place in one step, so there is a whole one at any moment.
 """
 
+import fcntl
 import json
 import os
 import threading
@@ -206,14 +207,16 @@ def _write(file: Path, facts: Facts, arrays: Arrays) -> None:
     # Not msgspec's own writer: names may hold bytes that are not text.
     told = json.dumps(msgspec.to_builtins(facts, str_keys=True)).encode()
     unfinished = file.with_suffix(".unfinished")
-    try:
-        with unfinished.open("wb") as out:
-            np.savez(out, **{FACTS: np.frombuffer(told, np.uint8), **arrays})  # type: ignore[arg-type]  # typed as if a flag could be among them
-            out.flush()
-            os.fsync(out.fileno())
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with file.with_name("lock").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # instances that share the directory save in turns
+        try:
+            with unfinished.open("wb") as out:
+                np.savez(out, **{FACTS: np.frombuffer(told, np.uint8), **arrays})  # type: ignore[arg-type]  # typed as if a flag could be among them
+                out.flush()
+                os.fsync(out.fileno())
+            unfinished.replace(file)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> tuple[Facts, Arrays]:

@@ -330,7 +330,7 @@ def test_who_takes_over_goes_on_where_the_other_stopped(tmp_path: Path) -> None:
 def running(process: Instance) -> Iterator[None]:
     """As `serve` runs it: every companion in its thread."""
     deliveries = [each.run for each in process.notifying.deliveries]
-    lock = Lock(process.lock, process.notifying.finished)
+    lock = Lock("incidents", process.lock, process.notifying.finished)
     with in_threads([lock.run, process.notifying.run, *deliveries]):
         yield
 

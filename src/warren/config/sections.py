@@ -82,8 +82,9 @@ class General(Section, frozen=True, kw_only=True):
     notifier_lock: Annotated[
         NotifierLock,
         key(
-            "Warren's own. What decides which of several instances notifies; if not set, ZooKeeper "
-            "where `[zookeeper]` names servers, else a file.",
+            "Warren's own. What decides which of several instances notifies, and which keeps "
+            "history that is not in a directory; if not set, ZooKeeper where `[zookeeper]` names "
+            "servers, else a file.",
             example="kafka",
         ),
     ] = ""

@@ -26,19 +26,21 @@ class Both(threading.Event):
 
 
 class Lock:
-    """Keeps this instance trying to be the one that notifies."""
+    """Keeps this instance trying to be the one that leads."""
 
-    kind = "incidents"
     name = "lock"
 
-    def __init__(self, leadership: Leadership, finished: threading.Event) -> None:
+    def __init__(
+        self, kind: str, leadership: Leadership, finished: threading.Event | None = None
+    ) -> None:
+        self.kind = kind
         self.problem = ""
         self.restarts = 0
         self._leadership = leadership
         self._finished = finished  # nothing is left to save
 
     def run(self, stop: threading.Event) -> None:
-        self._leadership.run(Both(stop, self._finished))
+        self._leadership.run(Both(stop, self._finished) if self._finished else stop)
 
     def health(self) -> Mapping[str, object]:
         leads = self._leadership.leads
@@ -51,6 +53,6 @@ def notifiers(config: Config, boards: Callable[[], Board]) -> Iterator[Lock | No
     lead = leadership(config)
     senders = {name: sender(notifier, config) for name, notifier in config.notifiers.items()}
     notifying = Notifying(config, boards, lead, senders)
-    yield Lock(lead, notifying.finished)
+    yield Lock("incidents", lead, notifying.finished)
     yield notifying
     yield from notifying.deliveries

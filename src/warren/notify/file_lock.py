@@ -1,4 +1,4 @@
-"""Who notifies, decided by a lock on a file: for instances on one machine.
+"""Who leads, decided by a lock on a file: for instances on one machine.
 
 The kernel frees the lock however its holder ends. What the instances share is an SQLite file beside
 it.
@@ -16,17 +16,17 @@ from typing import IO
 
 from warren.errors import LeadershipLost, StateFileUnusable
 from warren.notify.entries import decoded, encoded
-from warren.notify.lease import Lease
+from warren.notify.lease import NOTIFIER, Lease
 
 PAUSE_S = 0.5
 TABLE = "CREATE TABLE IF NOT EXISTS state (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
 
 
 class FileLock:
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, duty: str = NOTIFIER) -> None:
         self._directory = directory
         self._path = directory / "lock"
-        self._lease = Lease("file")
+        self._lease = Lease("file", duty)
 
     @property
     def leads(self) -> bool:

@@ -1,4 +1,4 @@
-"""Who notifies, decided by Kafka: who is assigned the only partition of a topic leads.
+"""Who leads, decided by Kafka: who is assigned the only partition of a topic leads.
 
 The instances are a consumer group on that topic. Every two seconds who has the partition commits,
 which only a living member of the group can; what the coordinator answered holds for two thirds of
@@ -26,7 +26,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from warren.errors import LeadershipLost
 from warren.notify.entries import decoded, encoded
-from warren.notify.lease import Lease
+from warren.notify.lease import NOTIFIER, Lease
 
 Settings = Mapping[str, object]
 
@@ -39,12 +39,12 @@ ERROR_LASTS_S = 15.0  # the client tells again what goes on; it does not tell wh
 
 
 class KafkaLock:
-    def __init__(self, settings: Settings, topic: str) -> None:
+    def __init__(self, settings: Settings, topic: str, duty: str = NOTIFIER) -> None:
         """`settings` say how to connect; the group and the transactions are named as the topic."""
         self._settings = dict(settings)
         self._topic = topic
         self._partition = TopicPartition(topic, 0)
-        self._lease = Lease("kafka")
+        self._lease = Lease("kafka", duty)
         self._is_assigned = False
         self._confirmed = 0.0
         self._producer: Producer | None = None

@@ -1,4 +1,8 @@
-"""Of several instances one notifies: which, and what it must know of those before it."""
+"""Of several instances one notifies, and one keeps history: which, and what it must know.
+
+The two are decided apart: a Burrow may hold the notifiers' lock for years, and instances that keep
+history in different places all do.
+"""
 
 import hashlib
 import os
@@ -11,6 +15,7 @@ from warren.clients import kafka
 from warren.config import Config, Tls
 from warren.notify.file_lock import FileLock
 from warren.notify.kafka_lock import KafkaLock
+from warren.notify.lease import HISTORY, NOTIFIER
 from warren.notify.zookeeper_lock import ZookeeperLock
 
 
@@ -45,26 +50,40 @@ class Leadership(Protocol):
 
 
 def leadership(config: Config) -> Leadership:
+    """Who notifies."""
+    return _lock(config, NOTIFIER, "", directory(config, os.environ))
+
+
+def history_leadership(config: Config) -> Leadership:
+    """Who keeps history in its place: who shares a directory shares the lock in it."""
+    place = config.history_directory
+    if "://" not in place:
+        return FileLock(Path(place, "_lock"), HISTORY)
+    name = f"history-{_short_hash(place)}"
+    return _lock(config, HISTORY, name, directory(config, os.environ) / name)
+
+
+def _lock(config: Config, duty: str, name: str, files: Path) -> Leadership:
     """The lock that the configuration asks for; without a word on it, what needs nothing new."""
     match config.general.notifier_lock or _default(config):
         case "zookeeper" if config.zookeeper is not None:
-            name = config.zookeeper.tls
-            return ZookeeperLock(config.zookeeper, config.tls.get(name, Tls()) if name else None)
+            tls = config.tls.get(config.zookeeper.tls, Tls()) if config.zookeeper.tls else None
+            return ZookeeperLock(config.zookeeper, tls, name or NOTIFIER, duty)
         case "kafka":
-            return _kafka(config)
+            return _kafka(config, duty, name)
         case _:
-            return FileLock(directory(config, os.environ))
+            return FileLock(files, duty)
 
 
 def _default(config: Config) -> str:
     return "zookeeper" if config.zookeeper and config.zookeeper.servers else "file"
 
 
-def _kafka(config: Config) -> KafkaLock:
-    name = config.general.notifier_cluster or next(iter(config.clusters))
-    cluster = config.clusters[name]
+def _kafka(config: Config, duty: str, name: str) -> KafkaLock:
+    cluster = config.clusters[config.general.notifier_cluster or next(iter(config.clusters))]
     settings = kafka.librdkafka(cluster.servers, config.connection(cluster))
-    return KafkaLock(settings, config.general.notifier_topic)
+    topic = config.general.notifier_topic
+    return KafkaLock(settings, f"{topic}-{name}" if name else topic, duty)
 
 
 def directory(config: Config, environ: Mapping[str, str]) -> Path:
@@ -73,6 +92,10 @@ def directory(config: Config, environ: Mapping[str, str]) -> Path:
         return Path(config.general.state_dir, "notifier").absolute()
     watched = sorted((name, cluster.servers) for name, cluster in config.clusters.items())
     told = sorted(config.notifiers)
-    name = hashlib.sha256(repr((watched, told)).encode()).hexdigest()[:16]
+    name = _short_hash(repr((watched, told)))
     home = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME") or "~", ".local", "state")
     return Path(home, "warren", f"notifier-{name}").expanduser().absolute()
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

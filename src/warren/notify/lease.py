@@ -7,14 +7,16 @@ import structlog
 
 log = structlog.get_logger()
 
+NOTIFIER, HISTORY = "notifier", "history"  # what only one of several instances does
+
 
 class Lease:
     """Valid for some seconds from the moment it was asked for, or until something ends it."""
 
-    def __init__(self, lock: str) -> None:
-        """`lock` is the name in the log."""
+    def __init__(self, lock: str, duty: str) -> None:
+        """Both are names in the log."""
         self.problem = ""  # why the lock cannot even be asked for, if so
-        self._log = log.bind(type="coordinator", coordinator="notifier", lock=lock)
+        self._log = log.bind(type="coordinator", coordinator=duty, lock=lock)
         self._until = float("-inf")
         self._ended = 0  # how often
         self._told = False
@@ -43,11 +45,10 @@ class Lease:
     def tell(self, problem: str) -> None:
         """Log what has changed since it was told last."""
         if problem and problem != self.problem:
-            self._log.error("the notifier lock cannot be had; tried again", problem=problem)
+            self._log.error("the lock cannot be had; tried again", problem=problem)
         if self.problem and not problem:
-            self._log.info("the notifier lock answers again")
+            self._log.info("the lock answers again")
         self.problem = problem
         if self._told != self.is_valid:
             self._told = self.is_valid
-            now = "this instance notifies" if self._told else "this instance does not notify"
-            self._log.info(now)
+            self._log.info("this instance leads" if self._told else "this instance does not lead")

@@ -1,4 +1,4 @@
-"""Who notifies, decided by ZooKeeper; the place of the lock and its shape are Burrow's.
+"""Who leads, decided by ZooKeeper; the place of the lock and its shape are Burrow's.
 
 Each instance puts a node that ends with its session below `<root-path>/notifier`; the first in line
 leads. The line is looked at every second, through the ensemble's leader (`sync`), and what was seen
@@ -19,7 +19,7 @@ from kazoo.protocol.states import KazooState
 from warren.clients import zookeeper
 from warren.config import Tls, Zookeeper
 from warren.errors import LeadershipLost
-from warren.notify.lease import Lease
+from warren.notify.lease import NOTIFIER, Lease
 from warren.notify.zookeeper_state import State
 
 PAUSE_S = 1.0
@@ -31,12 +31,14 @@ FAILURES = (KazooException, KazooTimeoutError)
 
 
 class ZookeeperLock:
-    def __init__(self, settings: Zookeeper, tls: Tls | None) -> None:
+    def __init__(
+        self, settings: Zookeeper, tls: Tls | None, node: str = NOTIFIER, duty: str = NOTIFIER
+    ) -> None:
         self._settings = settings
         self._tls = tls
         self._lease_s = min(settings.timeout * 2 / 3, LONGEST_LEASE_S)
-        self._line = f"{settings.root_path.rstrip('/')}/notifier"
-        self._lease = Lease("zookeeper")
+        self._line = f"{settings.root_path.rstrip('/')}/{node}"
+        self._lease = Lease("zookeeper", duty)
         self._client: KazooClient | None = None
         self._node = ""  # ours, in the line
         self._state: State | None = None
