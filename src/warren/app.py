@@ -42,18 +42,19 @@ MIN_PAUSE_S = 0.2
 POLL_S = 0.2
 
 
-def serve(loaded: Loaded) -> None:
-    """Monitor until a signal comes."""
-    with running(loaded.config) as stop:
+def serve(loaded: Loaded, master: str | None = None) -> None:
+    """Monitor until a signal comes; `master` says where Spark runs, if the command line does."""
+    config = loaded.config
+    with running(config) as stop:
         log_findings(loaded)
-        with monitoring(loaded.config) as monitor, spark_session(loaded.config) as spark:
+        with monitoring(config) as monitor, spark_session(config, master) as spark:
             monitor.run(spark, stop)
 
 
 @contextmanager
-def spark_session(config: Config) -> Iterator[SparkSession]:
+def spark_session(config: Config, master: str | None = None) -> Iterator[SparkSession]:
     spark = start_session(
-        config.spark.master,
+        master or config.spark.master,
         "warren",
         config.spark.conf,
         config.spark.driver_memory,

@@ -60,7 +60,12 @@ def main() -> None:
 @main.command(short_help="Monitor the clusters of a configuration.")
 @config_dir_option
 @config_option
-def serve(config_dir: Path | None, config_file: Path | None) -> None:
+@click.option(
+    "--master",
+    metavar="URL",
+    help="Where Spark runs, above the configuration's: local[2], spark://host:7077, yarn, k8s://...",
+)
+def serve(config_dir: Path | None, config_file: Path | None, master: str | None) -> None:
     """Monitor the clusters of a configuration until a signal comes.
 
     Ctrl-C, SIGTERM, SIGQUIT and SIGHUP stop it cleanly; a second Ctrl-C leaves at once. Keys that
@@ -70,6 +75,7 @@ def serve(config_dir: Path | None, config_file: Path | None) -> None:
     Examples:
       warren serve --config-dir /etc/burrow
       warren serve --config staging.yaml
+      warren serve --master spark://spark-1:7077
       BURROW_LOGGING_LEVEL=debug warren serve
     """
     path = one_path(config_dir, config_file)
@@ -83,7 +89,7 @@ def serve(config_dir: Path | None, config_file: Path | None) -> None:
         rehearse(loaded)
         from warren import app  # brings Spark, which a wrong configuration should not wait for
 
-        app.serve(loaded)
+        app.serve(loaded, master)
 
 
 @main.command(short_help="Check a configuration, print what is in effect.")

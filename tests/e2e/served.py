@@ -23,7 +23,8 @@ class Served:
 
     def __init__(self, folder: Path, config: str) -> None:
         self.folder = folder
-        (folder / "burrow.toml").write_text(FEW_CORES + config)
+        where = "" if "[spark]" in config else FEW_CORES
+        (folder / "burrow.toml").write_text(where + config)
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "warren", "serve"],
