@@ -67,3 +67,19 @@ def test_a_spark_that_does_not_start_says_why_and_leaves_nothing(tmp_path: Path)
     assert re.fullmatch(r"Spark does not start: .*potato.*\n", done.stdout)
     assert done.stderr == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_spark_that_was_stopped_under_us_is_noticed() -> None:
+    code = (
+        "import threading; from warren.errors import SparkDied\n"
+        "from warren.session import start_session, stop_session, wait_while_alive\n"
+        "spark = start_session('local[1]', 'stopped', {}, '512m', bundles=())\n"
+        "spark.sparkContext._jsc.sc().stop()\n"
+        "try: wait_while_alive(spark, threading.Event())\n"
+        "except SparkDied as error: print(error)\n"
+        "stop_session(spark)\n"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+
+    assert ended.stdout.decode().startswith("Spark was stopped"), ended.stderr.decode()

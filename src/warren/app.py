@@ -14,17 +14,16 @@ import structlog
 from pyspark.sql import SparkSession
 
 from warren import health, pipeline
-from warren.admin_follower import AdminFollower
 from warren.board import Board, ClusterBoard
 from warren.cluster import Accepts, Cluster, Following, new_cluster
 from warren.companions import Companions
 from warren.config import Config, Loaded
 from warren.evaluate.verdicts import Settings
-from warren.follower import Follower
 from warren.history.asked import Reader
 from warren.history.period import Period
 from warren.process import logs
 from warren.process.life import log_findings, running
+from warren.readers import Readers
 from warren.reporting import reportings
 from warren.serve.listeners import bind
 from warren.serve.serving import Serving
@@ -32,8 +31,6 @@ from warren.serve.serving import start as start_serving
 from warren.session import start_session, stop_session, wait_while_alive
 from warren.snapshots import snapshots_of
 from warren.threads import Trouble, join_all, surviving
-from warren.watcher import Watcher
-from warren.zookeeper_follower import ZookeeperFollower
 
 log = structlog.get_logger()
 
@@ -111,7 +108,10 @@ class Monitor:
         self._changed = threading.Event()
         self._urgent = threading.Event()  # somebody waits for the next board
         self._ticks = threading.Condition()
+        self._changed_by_hand: set[str] = set()  # clusters, since they were judged
         self._begun = self._published = 0
+        self._one_tick = threading.Lock()
+        self._is_judging = False  # from when Spark is there
 
     def restore(self) -> None:
         """Go on from the snapshots, and answer with the verdicts they hold."""
@@ -122,13 +122,17 @@ class Monitor:
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
         """Work until `stop` is set, which it also is when Spark dies under us."""
         self._history.begin(spark)
-        threads = [*self._watch_clusters(stop), *self._follow_consumers(spark, stop)]
-        threads += self._follow_others(stop)
+        readers = Readers(self._config, self._changed.set, stop)
+        threads = [
+            *readers.watch(self.clusters, self.followings),
+            *readers.follow(self.followings, spark),
+            *readers.hear(self.reportings),
+        ]
         threads.append(surviving("judge", self._judge, Trouble(), stop))
         self._companions = Companions(self._config, spark, lambda: self.board)
         threads += self._companions.start(stop, [self._snapshots] if self._snapshots else [])
         try:
-            wait_while_alive(stop)
+            wait_while_alive(spark, stop)
         finally:
             stop.set()
             join_all(threads)
@@ -137,6 +141,7 @@ class Monitor:
 
     def _judge(self, stop: threading.Event) -> None:
         """Publish one board after another."""
+        self._is_judging = True
         while not stop.is_set():
             self._urgent.clear()
             self._rest(stop, self._tick())
@@ -151,49 +156,24 @@ class Monitor:
             if time.monotonic() - began >= enough:
                 return
 
-    def _watch_clusters(self, stop: threading.Event) -> Iterator[threading.Thread]:
-        for name, cluster in self.clusters.items():
-            followings = self._reading(cluster)
-            settings = self._config.clusters[name]
-            connection = self._config.connection(settings)
-            watcher = Watcher(cluster, settings, connection, followings, self._changed.set)
-            yield surviving(f"cluster {name}", watcher.run, cluster, stop, self._changed.set)
-
     def _reading(self, cluster: Cluster) -> list[Following]:
         return [each for each in self.followings.values() if each.cluster is cluster]
 
-    def _follow_consumers(
-        self, spark: SparkSession, stop: threading.Event
-    ) -> Iterator[threading.Thread]:
-        for name, following in self.followings.items():
-            connection = self._config.connection(following.settings)
-            follower = Follower(spark, following, connection, self._changed.set)
-            progress, told = following.progress, self._changed.set
-            yield surviving(f"consumer {name}", follower.run, progress, stop, told)
-            if following.heard is not None:
-                yield surviving(f"backfill {name}", follower.backfill, Trouble(), stop)
-
-    def _follow_others(self, stop: threading.Event) -> Iterator[threading.Thread]:
-        """Those whose commits are not read from an offsets topic."""
-        for name, reporting in self.reportings.items():
-            follower: AdminFollower | ZookeeperFollower
-            if reporting.is_asked:
-                connection = self._config.connection(reporting.settings)
-                follower = AdminFollower(reporting, connection, self._changed.set)
-            else:
-                follower = ZookeeperFollower(reporting, self._changed.set)
-            yield surviving(f"consumer {name}", follower.run, reporting, stop, self._changed.set)
-
     def _tick(self) -> float:
         """Judge everything with one `now` and publish one board; the seconds it took."""
-        began, now = time.monotonic(), self.clock()
+        with self._one_tick:
+            return self._judge_all(self.clock())
+
+    def _judge_all(self, now: float) -> float:
+        began = time.monotonic()
         with self._ticks:
             self._begun += 1
         clusters = {
             name: self._judged(cluster, int(now)) for name, cluster in self.clusters.items()
         }
         took = time.monotonic() - began
-        told = health.describe(self.clusters, self.followings, self.reportings, took, now)
+        told = health.describe(self.clusters, self.followings, self.reportings, clusters, now)
+        told["tick_seconds"] = round(took, 4)
         told |= self._companions.describe() if self._companions else {}
         self.board = Board(int(now * 1000), clusters, told)
         self.serving.publish(self.board)
@@ -207,18 +187,22 @@ class Monitor:
 
         Otherwise every group would seem to have stopped when we did.
         """
-        followings = self._reading(cluster)
-        asked = [each for each in self.reportings.values() if each.is_asked]
+        followings, name = self._reading(cluster), cluster.name
+        others = [each for each in self.reportings.values() if each.cluster is cluster]
         is_current = all(each.progress.is_caught_up for each in followings) and all(
-            each.is_caught_up for each in asked if each.cluster is cluster
+            # A ZooKeeper that is away must not keep the brokers' groups as they were.
+            each.is_caught_up or (each.problem and not each.is_asked)
+            for each in others
         )
         if cluster.ends_s and is_current:
             cluster.restored_s = 0
         elif cluster.restored_s:
             now_s = int(cluster.restored_s)
-            if cluster.name in self.board.clusters:
-                return self.board.clusters[cluster.name]
-        return pipeline.judge_cluster(cluster, self._settings, now_s, self.serving.store)
+            if name in self.board.clusters and name not in self._changed_by_hand:
+                return self.board.clusters[name]
+        self._changed_by_hand.discard(name)
+        store = self.serving.store
+        return pipeline.judge_cluster(cluster, followings, self._settings, now_s, store)
 
     def _wait_for_change(self, stop: threading.Event) -> None:
         """A board is made soon after every change, and at least once in `expire-cache`."""
@@ -233,6 +217,10 @@ class Monitor:
         if cluster not in self.clusters:
             return
         pipeline.delete_group(self.clusters[cluster], group, topic)
+        self._changed_by_hand.add(cluster)
+        if not self._is_judging:
+            self._tick()
+            return
         with self._ticks:
             next_tick = self._begun + 1
             self._changed.set()

@@ -64,6 +64,8 @@ class ClusterBoard:
     windows: StoredWindows  # those the verdicts were made of
     ends: TopicEnds
     generations: Mapping[str, int] = field(default_factory=dict)  # of groups that have one
+    # By consumer, the next record of each partition of its offsets topic that was not folded yet.
+    positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,15 @@ class JarsMissing(StartError):
 
 
 class SparkDied(WarrenError):
-    def __init__(self, code: int) -> None:
-        how = f"by signal {-code}" if code < 0 else f"with code {code}"
+    def __init__(self, code: int | None) -> None:
+        """`code` is that of its Java process; None if that lives on, without a Spark in it."""
+        if code is None:
+            what = "Spark was stopped, as when a cluster's master removes an application"
+        else:
+            how = f"by signal {-code}" if code < 0 else f"with code {code}"
+            what = f"Spark's Java process was ended {how}"
         super().__init__(
-            f"Spark's Java process was ended {how}; start again, which goes on from the snapshot "
-            "if there is a general.state-dir"
+            f"{what}; start again, which goes on from the snapshot if there is a general.state-dir"
         )
 
 

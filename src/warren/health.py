@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import ExitStack
 
+from warren.board import ClusterBoard
 from warren.cluster import Cluster, Following
 from warren.reporting import Reporting
 
@@ -11,18 +12,21 @@ def describe(
     clusters: Mapping[str, Cluster],
     followings: Mapping[str, Following],
     reportings: Mapping[str, Reporting],
-    tick_seconds: float,
+    judged: Mapping[str, ClusterBoard],
     now: float,
 ) -> dict[str, object]:
+    """All but the tick's own time. Positions are of what was judged; by now there are more."""
     with ExitStack() as locks:
         for cluster in clusters.values():
             locks.enter_context(cluster.lock)
         return {
             "ready": all(each.progress.has_caught_up for each in followings.values())
             and all(each.is_caught_up for each in reportings.values()),
-            "tick_seconds": round(tick_seconds, 4),
             "clusters": {name: _cluster(cluster, now) for name, cluster in clusters.items()},
-            "consumers": {name: _consumer(each, now) for name, each in followings.items()}
+            "consumers": {
+                name: _consumer(each, judged[each.cluster.name].positions.get(name, {}), now)
+                for name, each in followings.items()
+            }
             | {name: _reporting(each) for name, each in reportings.items()},
         }
 
@@ -46,7 +50,7 @@ def _age_s(cluster: Cluster, now: float) -> float | None:
     return round(max(now - as_of, 0), 3) if as_of else None
 
 
-def _consumer(following: Following, now: float) -> dict[str, object]:
+def _consumer(following: Following, positions: Mapping[int, int], now: float) -> dict[str, object]:
     progress = following.progress
     left = progress.seconds_left(now)
     lag = {
@@ -64,7 +68,7 @@ def _consumer(following: Following, now: float) -> dict[str, object]:
         "rate": round(progress.rate(now), 1),
         "seconds_left": None if left is None else round(left, 1),
         "lag": lag,
-        "positions": {str(partition): at for partition, at in progress.position.items()},
+        "positions": {str(partition): at for partition, at in positions.items()},
         "held_back": progress.held_back(now),
         "unanswered": progress.unanswered,
     }

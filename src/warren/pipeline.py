@@ -9,7 +9,7 @@ given. Who calls them, when, and what happens when one fails is `app`'s business
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -138,8 +138,10 @@ def reap_groups(cluster: Cluster, admin: AdminClient, keep: set[str]) -> list[st
     return dead
 
 
-def judge_cluster(cluster: Cluster, settings: Settings, now_s: int, store: Store) -> ClusterBoard:
-    """Judge every group of a cluster, with one `now`, and show the windows it was judged by."""
+def judge_cluster(
+    cluster: Cluster, followings: Iterable[Following], settings: Settings, now_s: int, store: Store
+) -> ClusterBoard:
+    """Judge every group of a cluster, with one `now`; show the windows and positions judged by."""
     with cluster.lock:
         cluster.windows.expire(now_s)
         view = histories(cluster.windows)
@@ -147,7 +149,8 @@ def judge_cluster(cluster: Cluster, settings: Settings, now_s: int, store: Store
         ends = {topic: cluster.windows.ends.newest(topic) for topic in view.topics if topic}
         generations = {name: group.epoch for name, group in cluster.membership.groups.items()}
         stored = store(cluster.name, view)
-        return ClusterBoard(verdicts, stored, TopicEnds.of(ends), generations)
+        positions = {each.settings.name: dict(each.progress.position) for each in followings}
+        return ClusterBoard(verdicts, stored, TopicEnds.of(ends), generations, positions)
 
 
 def delete_group(cluster: Cluster, group: str, topic: str | None) -> None:

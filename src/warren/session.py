@@ -5,11 +5,9 @@ folders where it stands. Paths handed to Spark are therefore absolute.
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,12 +15,13 @@ from weakref import WeakKeyDictionary
 
 import pyspark
 from py4j.clientserver import ClientServer
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from warren import jars
+from warren import jars, scratch
 from warren.config.secrets import is_secretive
 from warren.errors import SparkDied, StartError
 from warren.java import java_home
@@ -32,7 +31,7 @@ STOP_SECONDS = 5
 ALIVE_POLL_S = 0.5
 LIFELINE = "WARREN_LIFELINE"  # a descriptor, for spark-env.sh
 _lifelines: dict[ClientServer, int] = {}  # of each JVM, our end of the pipe
-_scratch: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()  # a dead JVM cannot be asked
+_scratch: WeakKeyDictionary[SparkSession, Path] = WeakKeyDictionary()  # a dead JVM cannot be asked
 
 # Kafka's settings that hold credentials are `sasl.jaas.config` and `ssl.keystore.key`.
 SECRETIVE = "(?i)secret|password|passwd|token|credential|access[.]?key|account[.]key|jaas|keystore"
@@ -93,11 +92,11 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
     given = conf.get("spark.jars", "")
     paths = [path for bundle in bundles for path in jars.for_spark(bundle, given)]
     java_options = (JAVA_OPTIONS, conf.get("spark.driver.extraJavaOptions", ""))
-    scratch = Path(tempfile.mkdtemp(prefix="warren-spark-"))
+    place = scratch.make()
     settings = {
         **ALWAYS,
         # Only when local: workers of a cluster have disks of their own.
-        **({**LOCAL, "spark.local.dir": str(scratch)} if master.startswith("local") else {}),
+        **({**LOCAL, "spark.local.dir": str(place)} if master.startswith("local") else {}),
         **(WITH_DELTA if jars.DELTA in bundles else {}),
         **conf,
         "spark.master": master,
@@ -105,15 +104,15 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
         "spark.driver.memory": driver_memory,
         "spark.driver.extraJavaOptions": " ".join(java_options),
         "spark.jars": ",".join(str(path) for path in dict.fromkeys(paths)),
-        SCRATCH: str(scratch),
+        SCRATCH: str(place),
     }
     _set_environment(master, debug=debug)
     try:
-        spark = SparkSession(_start_context(settings, scratch, debug=debug))
+        spark = SparkSession(_start_context(settings, place, debug=debug))
     except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.remove(place)
         raise
-    _scratch[spark] = str(scratch)
+    _scratch[spark] = place
     return spark
 
 
@@ -122,18 +121,27 @@ def stop_session(spark: SparkSession) -> None:
     if _exit_code() is None:
         spark.stop()
     _end_jvm()
-    shutil.rmtree(_scratch.pop(spark, ""), ignore_errors=True)
+    if spark in _scratch:
+        scratch.remove(_scratch.pop(spark))
 
 
-def wait_while_alive(stop: threading.Event) -> None:
-    """Wait for `stop`; raises SparkDied when Spark's JVM ends before.
+def wait_while_alive(spark: SparkSession, stop: threading.Event) -> None:
+    """Wait for `stop`; raises SparkDied when Spark, or the JVM it is in, ends before.
 
     A new one would need new streams, tables and sessions everywhere; a new process has them all.
     """
     while not stop.wait(ALIVE_POLL_S):
         code = _exit_code()
-        if code is not None:
+        if code is not None or _is_stopped(spark):
             raise SparkDied(code)
+
+
+def _is_stopped(spark: SparkSession) -> bool:
+    """As when the master of a cluster has removed the application."""
+    try:
+        return bool(spark.sparkContext._jsc.sc().isStopped())  # noqa: SLF001  the only place that knows
+    except Py4JError:  # the JVM is ending: its exit code will tell
+        return False
 
 
 def _exit_code() -> int | None:
@@ -154,17 +162,17 @@ def _set_environment(master: str, *, debug: bool) -> None:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
 
-def _start_context(settings: Mapping[str, str], scratch: Path, *, debug: bool) -> SparkContext:
+def _start_context(settings: Mapping[str, str], place: Path, *, debug: bool) -> SparkContext:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     # Everybody can read the arguments of a process: what is secret comes when the JVM is there.
     shown = [(name, value) for name, value in settings.items() if not is_secretive(name)]
     arguments = SparkConf(loadDefaults=False).setAll(shown)
-    log = scratch / "spark.log"
+    log = place / "spark.log"
     with log.open("wb") as output:
         # The launcher and the JVM print to the terminal before any logging is set up.
         streams = {} if debug else {"stdout": output, "stderr": output}
         try:
-            gateway = _launch(arguments, {"cwd": scratch, **streams})
+            gateway = _launch(arguments, {"cwd": place, **streams})
         except PySparkRuntimeError as error:
             raise StartError(f"Spark does not start: {_complaint(log)}") from error
     interrupt = signal.getsignal(signal.SIGINT)

@@ -82,7 +82,7 @@ class Replay:
         pipeline.fold(self.following, batch, float(self.now_s))
 
     def publish(self) -> None:
-        board = pipeline.judge_cluster(self.cluster, Settings(), self.now_s, self.serving.store)
+        board = pipeline.judge_cluster(self.cluster, [], Settings(), self.now_s, self.serving.store)
         self.serving.publish(Board(self.now_s * 1000, {"local": board}, {"ready": True}))
         assert self.serving.wait_taken(20)
 

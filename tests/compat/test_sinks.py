@@ -27,7 +27,9 @@ GATHERED_S = 1_794_772_920
 def kept(replay: Replay, spark: SparkSession) -> DataFrame:
     """The moment that Telegraf saw, as history keeps it."""
     replay.run_at(STARTED_S)
-    cluster = pipeline.judge_cluster(replay.cluster, Settings(), GATHERED_S, replay.serving.store)
+    cluster = pipeline.judge_cluster(
+        replay.cluster, [], Settings(), GATHERED_S, replay.serving.store
+    )
     board = Board(GATHERED_S * 1000, {"local": cluster})
     moment = rows(board, ["local"], Granularity(History())).cast(HISTORY).to_pylist()
     known = [row for row in moment if row["group"] not in UNFOUND]

@@ -14,6 +14,7 @@ def test_killed_it_answers_as_before_at_once_then_reads_on(broker: Broker, tmp_p
     kafka = Kafka(broker.bootstrap)
     kafka.make_topic("restarted", 9, 9)
     kafka.commit("restarted", "restarted", {0: 3, 1: 4})
+    kafka.commit("unwanted", "restarted", {0: 1})
     state = f'[general]\nstate-dir = "{tmp_path / "state"}"\nsnapshot-interval = 1\n'
     config = state + HTTP.format(port=0) + source("local", broker.bootstrap)
     snapshot = tmp_path / "state" / "snapshots" / "local.npz"
@@ -41,6 +42,11 @@ def test_killed_it_answers_as_before_at_once_then_reads_on(broker: Broker, tmp_p
         assert health["clusters"]["local"]["restored"]
         assert health["clusters"]["local"]["data_age_s"] > 0
         assert restored == before
+        assert health["consumers"]["local"]["positions"]
+
+        assert site.ask("/v3/kafka/local/consumer/unwanted", "DELETE")[0] == 200
+        assert "unwanted" not in site.groups("local")
+        assert site.group("local", "restarted") == before
 
         eventually(lambda: site.committed("local", "restarted"), {"restarted": [7, 4]})
         eventually(site.is_ready, expected=True)

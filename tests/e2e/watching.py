@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from warren.app import Monitor, monitoring
 from warren.process import logs
 
-EVENTUALLY_S = 60.0
+EVENTUALLY_S = 120.0
 POLL_S = 0.2
 STOP_S = 30.0
 

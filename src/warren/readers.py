@@ -1,0 +1,57 @@
+"""The threads that bring in what is judged: one for each cluster, and one for each consumer."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from warren.admin_follower import AdminFollower
+from warren.cluster import Cluster, Following
+from warren.config import Config
+from warren.follower import Follower
+from warren.reporting import Reporting
+from warren.threads import Trouble, surviving
+from warren.watcher import Watcher
+from warren.zookeeper_follower import ZookeeperFollower
+
+
+@dataclass(frozen=True)
+class Readers:
+    config: Config
+    changed: Callable[[], None]  # to be told when there is something new to judge
+    stop: threading.Event
+
+    def watch(
+        self, clusters: Mapping[str, Cluster], followings: Mapping[str, Following]
+    ) -> Iterator[threading.Thread]:
+        """Ask the brokers: topics, log ends, dead groups, how far there is to read."""
+        for name, cluster in clusters.items():
+            own = [each for each in followings.values() if each.cluster is cluster]
+            settings = self.config.clusters[name]
+            connection = self.config.connection(settings)
+            watcher = Watcher(cluster, settings, connection, own, self.changed)
+            yield surviving(f"cluster {name}", watcher.run, cluster, self.stop, self.changed)
+
+    def follow(
+        self, followings: Mapping[str, Following], spark: SparkSession
+    ) -> Iterator[threading.Thread]:
+        """Read the offsets topics."""
+        for name, following in followings.items():
+            connection = self.config.connection(following.settings)
+            follower = Follower(spark, following, connection, self.changed)
+            progress = following.progress
+            yield surviving(f"consumer {name}", follower.run, progress, self.stop, self.changed)
+            if following.heard is not None:
+                yield surviving(f"backfill {name}", follower.backfill, Trouble(), self.stop)
+
+    def hear(self, reportings: Mapping[str, Reporting]) -> Iterator[threading.Thread]:
+        """Take the commits that are not read from an offsets topic."""
+        for name, reporting in reportings.items():
+            follower: AdminFollower | ZookeeperFollower
+            if reporting.is_asked:
+                connection = self.config.connection(reporting.settings)
+                follower = AdminFollower(reporting, connection, self.changed)
+            else:
+                follower = ZookeeperFollower(reporting, self.changed)
+            yield surviving(f"consumer {name}", follower.run, reporting, self.stop, self.changed)

@@ -1,0 +1,29 @@
+"""What a killed process leaves behind is gone with the next start; what a living one has is not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from warren import scratch
+
+MAKES_AND_DIES = (
+    "import os, signal; from warren import scratch\n"
+    "print(scratch.make(), flush=True)\n"
+    "os.kill(os.getpid(), signal.SIGKILL)\n"
+)
+
+
+def test_directories_of_the_dead_are_removed_and_those_of_the_living_are_not() -> None:
+    ours = scratch.make()
+    died = subprocess.run([sys.executable, "-c", MAKES_AND_DIES], capture_output=True, check=False)
+    left = Path(died.stdout.decode().strip())
+    assert left.is_dir()
+
+    other = scratch.make()
+
+    assert not left.exists()
+    assert ours.is_dir()
+    assert other.is_dir()
+    for each in (ours, other):
+        scratch.remove(each)
+        assert not each.exists()
