@@ -59,14 +59,14 @@ def main(groups: int, partitions: int, rounds: int, repeat: int) -> None:
         pause_ms = CONNECTIONS * 1000 // PER_SECOND
         script.write_text(SCRIPT.format(pause_ms=pause_ms, groups=groups))
         with spark_session(config) as spark:
-            _catch_up_s(config, spark)  # warms up
+            catch_up_s(config, spark)  # warms up
             for _ in range(repeat):
-                quiet.append(_catch_up_s(config, spark))
-                asked.append(_catch_up_s(config, spark, _asking(url, script)))
+                quiet.append(catch_up_s(config, spark))
+                asked.append(catch_up_s(config, spark, _asking(url, script)))
     write("asked.md", _report(quiet, asked, groups * partitions * rounds, about))
 
 
-def _catch_up_s(
+def catch_up_s(
     config: Config, spark: SparkSession, asking: AbstractContextManager[None] = NOBODY
 ) -> float:
     stop = threading.Event()

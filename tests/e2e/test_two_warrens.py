@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from warren.demo.broker import Broker
 
 TOPIC, GROUP = "watched-twice", "watched-twice"
-WAIT_S = 120.0
+WAIT_S = 240.0
 
 
 def test_both_answer_alike_and_the_second_keeps_history_when_the_first_dies(
