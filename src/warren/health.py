@@ -76,7 +76,8 @@ def _consumer(following: Following, positions: Mapping[int, int], now: float) ->
 
 def _reporting(reporting: Reporting) -> dict[str, object]:
     """Of consumers whose commits are in ZooKeeper, or asked for: there are no positions."""
-    state = "caught up" if reporting.is_caught_up else "connecting"
+    state = "catching up" if reporting.is_behind else "caught up"
+    state = state if reporting.is_caught_up else "connecting"
     return {
         "cluster": reporting.cluster.name,
         "state": "failed" if reporting.problem else state,

@@ -1,17 +1,18 @@
 """One `[consumer.*]` whose commits do not come from the offsets topic, and how that goes."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from warren.cluster import Accepts, Cluster
 from warren.config import Config, Consumer
-from warren.sources.reported import Commit, Layout
+from warren.sources.reported import Commit, Key, Layout
 from warren.sources.skips import Skips
 from warren.sources.storm import StormLayout
 from warren.sources.zookeeper import ZookeeperLayout
-from warren.windows.precedence import Precedence, groups_outside, outside_order
+from warren.windows.precedence import Precedence, groups_outside, held_outside, outside_order
 
 
 @dataclass
@@ -23,7 +24,8 @@ class Reporting:
     precedence: Precedence = field(default_factory=Precedence)
     skips: Skips = field(default_factory=Skips)
     records: int = 0  # commits and removals since the start
-    is_caught_up: bool = False
+    is_caught_up: bool = False  # or has been once
+    is_behind: bool = False  # what changed while there was no connection is not read yet
     problem: str = ""
     restarts: int = 0
 
@@ -47,6 +49,22 @@ class Reporting:
             return precedence.lets_go(windows, commit.key)
         order = outside_order(commit.order)
         return precedence.admits(windows, commit.key, commit.committed_ms, order)
+
+    def groups_of_others(self) -> set[str]:
+        """The groups that the cluster's other consumers outside Kafka have."""
+        others = (
+            groups for name, groups in self.cluster.elsewhere.items() if name != self.settings.name
+        )
+        return set[str]().union(*(groups for groups in others if groups))
+
+    def held_besides(self, there: Mapping[str, AbstractSet[tuple[str, int]]]) -> list[Commit]:
+        """The removal of all that windows of these groups hold from outside and is not there."""
+        held, _ = held_outside(self.cluster.windows)
+        return [
+            Commit(Key(group, topic, partition), None, 0, 0)
+            for group in there.keys() & held.keys()
+            for topic, partition in sorted(held[group].keys() - there[group])
+        ]
 
     @property
     def is_asked(self) -> bool:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import structlog
@@ -10,7 +11,7 @@ from kazoo.client import KazooClient
 from warren import pipeline
 from warren.clients import zookeeper
 from warren.reporting import Reporting, forget_vanished
-from warren.sources.reported import Reports
+from warren.sources.reported import Reported, Reports
 from warren.sources.tree import Tree
 
 log = structlog.get_logger()
@@ -31,6 +32,7 @@ class ZookeeperFollower:
         self._base = layout.base
         self._connected_at = time.monotonic()
         self._was_there = True
+        self._has_compared = False  # what was restored with what is there
         self._log = log.bind(
             type="module", coordinator="consumer", class_=settings.class_name, name=settings.name
         )
@@ -55,26 +57,45 @@ class ZookeeperFollower:
 
     def _tell(self, client: KazooClient) -> None:
         reporting, now = self._reporting, time.monotonic()
+        is_current = client.connected and self._tree.is_complete
+        if reporting.is_behind != (not is_current):
+            reporting.is_behind = not is_current
+            self._changed()
         if client.connected:
             self._connected_at = now
             self._set_problem("")
-            self._tell_caught_up()
         elif now - self._connected_at > PATIENCE_S:
             servers = ", ".join(reporting.settings.servers)
             self._set_problem(f"no ZooKeeper server answers of {servers}")
+        if is_current:
+            self._tell_caught_up()
 
     def _tell_caught_up(self) -> None:
-        if not self._tree.is_complete:
-            return
-        with self._reporting.cluster.lock:
-            self._reporting.cluster.elsewhere[self._reporting.settings.name] = self._reports.groups
+        cluster, name = self._reporting.cluster, self._reporting.settings.name
+        with cluster.lock:
+            cluster.elsewhere[name] = self._reports.groups | self._tree.unread
         if not self._tree.is_there and self._was_there:
             self._log.warning("ZooKeeper has no such path yet", path=self._base)
         self._was_there = self._tree.is_there
         if not self._reporting.is_caught_up:
             self._reporting.is_caught_up = True
-            forget_vanished(self._reporting.cluster)
+            forget_vanished(cluster)
             self._log.info("caught up", records=self._reporting.records)
+            self._changed()
+        if not self._has_compared and None not in cluster.elsewhere.values():
+            self._has_compared = True
+            self._forget_what_ended()
+
+    def _forget_what_ended(self) -> None:
+        """Drop commits of an earlier run whose nodes went while nobody watched."""
+        reporting = self._reporting
+        with reporting.cluster.lock:
+            others = reporting.groups_of_others()
+            there = self._reports.clear
+            ours = there.keys() - others - self._tree.unread
+            ended = reporting.held_besides({group: there[group] for group in ours})
+        if ended:
+            pipeline.fold_reported(reporting, Reported(ended, {}, Counter()), time.time())
             self._changed()
 
     def _set_problem(self, problem: str) -> None:

@@ -58,11 +58,21 @@ class Reports:
         self._owned: dict[Parts, Key] = {}
         self._owners: dict[str, Owners] = {}
         self._of_group: Counter[str] = Counter()  # partitions with a commit
+        self._unclear: set[Parts] = set()  # nodes that say nothing we understand
 
     @property
     def groups(self) -> set[str]:
         """Those that have a commit here."""
         return {*self._of_group}
+
+    @property
+    def clear(self) -> dict[str, set[tuple[str, int]]]:
+        """The partitions of groups all of whose nodes were understood."""
+        found: dict[str, set[tuple[str, int]]] = {}
+        for group, topic, partition in self._commits.values():
+            found.setdefault(group, set()).add((topic, partition))
+        unclear = {parts[0] for parts in self._unclear}
+        return {group: partitions for group, partitions in found.items() if group not in unclear}
 
     def take(self, changes: Changes) -> Reported:
         reported = Reported([], {}, Counter())
@@ -75,7 +85,9 @@ class Reports:
                 told = self._layout.read(parts, leaf)
             except Unreadable as error:
                 reported.skipped[error.field] += 1
+                self._unclear.add(parts)
                 continue
+            self._unclear.discard(parts)
             if isinstance(told, Commit):
                 self._commit(parts, told, reported)
             else:
@@ -97,6 +109,7 @@ class Reports:
         reported.owners[group] = owners
 
     def _forget(self, parts: Parts, reported: Reported) -> None:
+        self._unclear.discard(parts)
         if key := self._commits.pop(parts, None):
             reported.commits.append(Commit(key, None, 0, 0))
             self._of_group[key.group] -= 1

@@ -11,7 +11,13 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
+from kazoo.exceptions import (
+    ConnectionLoss,
+    KazooException,
+    NoAuthError,
+    NoNodeError,
+    SessionExpiredError,
+)
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KazooState, WatchedEvent
 
@@ -50,20 +56,28 @@ class Tree:
         self._client: KazooClient | None = None
         self._branches: dict[Parts, set[str]] = {}  # those that were read, and their children
         self._leaves: set[Parts] = set()
-        self._told: queue.SimpleQueue[Parts] = queue.SimpleQueue()  # what watches told
+        # What watches told; None: the connection is new, everything may have changed.
+        self._told: queue.SimpleQueue[Parts | None] = queue.SimpleQueue()
         self._dirty: set[Parts] = set()  # to be read
         self._later: dict[Parts, float] = {}  # could not be read; when to try again
+        self._is_cut = True  # the connection was lost, or not there yet, and not all is read again
+        self._behind: set[Parts] = set()  # to be read before all has been, on this connection
         self.is_there = True  # whether there is such a path
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that can be read has been, as far as is known."""
-        return not self._dirty and self._told.empty()
+        """Whether all that can be read has been since the connection was made."""
+        return not self._is_cut and not self._behind
+
+    @property
+    def unread(self) -> set[str]:
+        """The nodes below the base that could not be read, or something below them."""
+        return {parts[0] for parts in self._later if parts}
 
     def begin(self, client: KazooClient) -> None:
         """Read with this client, which is not started yet, from now on."""
         self._client = client
-        self._dirty.add(())
+        self._is_cut = True
         client.add_listener(self._on_state)
 
     def refresh(self, wait_s: float) -> Changes:
@@ -79,14 +93,21 @@ class Tree:
             try:
                 self._take(parts, result.get(timeout=ANSWER_S), changes)
             except NoNodeError:
-                self._remove(parts, changes.gone)
+                self._remove(parts, changes)
                 self._expect_base(client, parts)
             except (ConnectionLoss, SessionExpiredError, KazooTimeoutError):
                 self._dirty.add(parts)
-            except KazooException:
-                self._later[parts] = time.monotonic() + self._retry_s
+            except KazooException as error:
+                self._put_off(parts, error)
                 changes = changes._replace(unreadable=changes.unreadable + 1)
         return changes
+
+    def _put_off(self, parts: Parts, error: KazooException) -> None:
+        """Without a branch not all has been read, unless we are not to see that part of it."""
+        self._later[parts] = time.monotonic() + self._retry_s
+        is_hidden = parts and isinstance(error, NoAuthError)
+        if is_hidden or self._kind(parts) is Kind.LEAF:
+            self._behind.discard(parts)
 
     def _gather(self, wait_s: float) -> None:
         now = time.monotonic()
@@ -96,11 +117,19 @@ class Tree:
         self._dirty.update(due)
         try:
             if not self._dirty or not (self._client and self._client.connected):
-                self._dirty.add(self._told.get(timeout=wait_s))
+                self._note(self._told.get(timeout=wait_s))
             while True:
-                self._dirty.add(self._told.get_nowait())
+                self._note(self._told.get_nowait())
         except queue.Empty:
             return
+
+    def _note(self, told: Parts | None) -> None:
+        if told is not None:
+            self._dirty.add(told)
+            return
+        self._behind.update([(), *self._branches, *self._leaves])
+        self._dirty |= self._behind
+        self._is_cut = False
 
     def _ask(self, client: KazooClient, parts: Parts) -> Any:
         path = self._path(parts)
@@ -109,6 +138,8 @@ class Tree:
         return client.get_children_async(path, watch=self._on_change)
 
     def _take(self, parts: Parts, answer: Any, changes: Changes) -> None:
+        was_behind = parts in self._behind
+        self._behind.discard(parts)
         if self._kind(parts) is Kind.LEAF:
             data, stat = answer
             self._leaves.add(parts)
@@ -118,21 +149,26 @@ class Tree:
             self.is_there = True
         children = {name for name in answer if self._kind((*parts, name)) is not None}
         for name in self._branches.get(parts, set()) - children:
-            self._remove((*parts, name), changes.gone)
+            self._remove((*parts, name), changes)
         self._branches[parts] = children
-        self._dirty.update(self._unknown((*parts, name) for name in children))
+        unknown = self._unknown((*parts, name) for name in children)
+        self._dirty |= unknown
+        if was_behind:
+            self._behind |= unknown
 
     def _unknown(self, nodes: Iterable[Parts]) -> set[Parts]:
         return {each for each in nodes if each not in self._branches and each not in self._leaves}
 
-    def _remove(self, parts: Parts, gone: list[Parts]) -> None:
+    def _remove(self, parts: Parts, changes: Changes) -> None:
         self._dirty.discard(parts)
+        self._behind.discard(parts)
         self._later.pop(parts, None)
+        changes.written.pop(parts, None)  # it was read a moment before it went
         if parts in self._leaves:
             self._leaves.remove(parts)
-            gone.append(parts)
+            changes.gone.append(parts)
         for name in self._branches.pop(parts, set()):
-            self._remove((*parts, name), gone)
+            self._remove((*parts, name), changes)
 
     def _expect_base(self, client: KazooClient, parts: Parts) -> None:
         """Of a node that is gone its parent tells when it is back; the base has none."""
@@ -145,6 +181,7 @@ class Tree:
             found = True  # find out by trying again
         if found:
             self._later[()] = time.monotonic() + self._retry_s
+            self._behind.add(())
 
     def _path(self, parts: Parts) -> str:
         return "/".join((self._base, *parts)) if parts else self._base
@@ -156,5 +193,6 @@ class Tree:
 
     def _on_state(self, state: str) -> None:
         if state == KazooState.CONNECTED:
-            for parts in [(), *tuple(self._branches), *tuple(self._leaves)]:
-                self._told.put(parts)
+            self._told.put(None)
+        else:
+            self._is_cut = True
