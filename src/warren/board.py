@@ -66,6 +66,8 @@ class ClusterBoard:
     generations: Mapping[str, int] = field(default_factory=dict)  # of groups that have one
     # By consumer, the next record of each partition of its offsets topic that was not folded yet.
     positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    # Groups whose commits come from outside the offsets topic, by consumer.
+    outside: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from warren.decode.members import parse_group_record
 from warren.evaluate.verdicts import Settings, judge
 from warren.group_events import ClassicGroup, Event, Malformed
 from warren.histories import Histories
-from warren.reporting import Reporting
+from warren.reporting import Reporting, groups_by_consumer
 from warren.sources import log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, Source
 from warren.sources.reported import Reported
@@ -150,7 +150,8 @@ def judge_cluster(
         generations = {name: group.epoch for name, group in cluster.membership.groups.items()}
         stored = store(cluster.name, view)
         positions = {each.settings.name: dict(each.progress.position) for each in followings}
-        return ClusterBoard(verdicts, stored, TopicEnds.of(ends), generations, positions)
+        outside = groups_by_consumer(cluster)
+        return ClusterBoard(verdicts, stored, TopicEnds.of(ends), generations, positions, outside)
 
 
 def delete_group(cluster: Cluster, group: str, topic: str | None) -> None:

@@ -94,6 +94,19 @@ def reportings(config: Config, clusters: Mapping[str, Cluster]) -> dict[str, Rep
     return made
 
 
+def groups_by_consumer(cluster: Cluster) -> dict[str, frozenset[str]]:
+    """Of whom each consumer outside Kafka tells; one that has not yet, of all that nobody claims.
+
+    Hold the cluster's lock.
+    """
+    told = {name: frozenset(groups or ()) for name, groups in cluster.elsewhere.items()}
+    untold = [name for name, groups in cluster.elsewhere.items() if groups is None]
+    if untold:
+        unclaimed = groups_outside(cluster.windows).difference(*told.values())
+        told |= dict.fromkeys(untold, frozenset(unclaimed))
+    return told
+
+
 def forget_vanished(cluster: Cluster) -> None:
     """Drop what ended outside Kafka while nobody watched, such as between two runs."""
     with cluster.lock:

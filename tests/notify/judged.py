@@ -69,11 +69,19 @@ def statuses(groups: Mapping[str, Status]) -> Verdicts:
 
 
 def board_of(
-    clusters: Mapping[str, Verdicts], moment_ms: int, *, state: str = "caught up"
+    clusters: Mapping[str, Verdicts],
+    moment_ms: int,
+    *,
+    state: str = "caught up",
+    outside: Mapping[str, tuple[str, ...]] | None = None,
+    outside_state: str = "caught up",
 ) -> Board:
-    """A board whose clusters can all be judged, unless `state` says otherwise."""
+    """A board whose clusters can all be judged, unless `state` says otherwise.
+
+    `outside`: groups whose commits are in ZooKeeper, by consumer.
+    """
     nothing = StoredWindows(SharedFile(), 1, np.zeros(0, np.int32))
-    health = {
+    health: dict[str, dict[str, dict[str, object]]] = {
         "clusters": {
             name: {"problem": "", "data_age_s": 1.0, "restored": False} for name in clusters
         },
@@ -82,8 +90,13 @@ def board_of(
             for name in clusters
         },
     }
+    groups = {name: frozenset(each) for name, each in (outside or {}).items()}
+    for name in groups:
+        of = {"cluster": next(iter(clusters)), "state": outside_state, "remaining": 0}
+        health["consumers"][name] = of
+    ends = TopicEnds.of({})
     return Board(
         moment_ms,
-        {name: ClusterBoard(each, nothing, TopicEnds.of({})) for name, each in clusters.items()},
+        {name: ClusterBoard(each, nothing, ends, {}, groups) for name, each in clusters.items()},
         health,
     )

@@ -235,12 +235,64 @@ def test_a_cluster_that_cannot_be_judged_keeps_nobody_from_the_others(tmp_path: 
 def test_a_cluster_that_cannot_be_judged_for_long_is_named(tmp_path: Path) -> None:
     with instance(configured(tmp_path, CHANNEL), {"channel": Receiver()}) as current:
         silent = []
-        for at_s, state in ((0, "failed"), (200, "failed"), (301, "failed"), (302, "caught up")):
-            current.board = board_of({"local": statuses({})}, NOW_MS, state=state)
-            current.notifying.look(at_s, NOW_MS)
+        bad, good = "failed", "caught up"
+        for at_s, state in ((0, bad), (200, bad), (301, bad), (302, good), (303, good)):
+            moment_ms = NOW_MS + at_s * 1000
+            current.board = board_of({"local": statuses({})}, moment_ms, state=state)
+            current.notifying.look(at_s, moment_ms)
             silent.append(current.notifying.health()["silent"])
 
-    assert silent == [[], [], ["local"], []]
+    assert silent == [[], [], ["local"], ["local"], []]
+
+
+def test_verdicts_made_before_all_was_read_are_not_told_though_it_is_read_by_now(
+    tmp_path: Path,
+) -> None:
+    receivers = {"channel": Receiver()}
+    stale, fresh = statuses({"billing": ERR}), statuses({"billing": OK})
+
+    with instance(configured(tmp_path, CHANNEL), receivers) as current:
+        current.look(board_of({"local": stale}, NOW_MS, state="catching up"))
+        current.look(board_of({"local": stale}, NOW_MS + 1))
+        current.look(board_of({"local": fresh}, NOW_MS + 2))
+
+    assert receivers["channel"].got == []
+
+
+def test_a_source_outside_kafka_that_fails_silences_its_own_groups_only(tmp_path: Path) -> None:
+    receivers, silent = {"channel": Receiver()}, []
+
+    def board(minute: int, groups: dict[str, Status], state: str = "caught up") -> Board:
+        return board_of(
+            {"local": statuses(groups)},
+            NOW_MS + minute * MINUTE,
+            outside={"old": ("spout", "quiet")},
+            outside_state=state,
+        )
+
+    old = (
+        MINIMAL
+        + """
+    [consumer.old]
+    class-name = "kafka_zk"
+    cluster = "local"
+    servers = ["127.0.0.1:2181"]
+    """
+    )
+    with instance(configured(tmp_path, CHANNEL, minimal=old), receivers) as current:
+        good = {"spout": OK, "quiet": OK, "billing": OK}
+        current.look(board(0, good | {"quiet": ERR}))
+        for minute in range(1, 4):  # its commits are missing, and so is one of the groups
+            bad = {"spout": ERR, "billing": ERR if minute > 1 else OK}
+            current.look(board(minute, bad, "failed"))
+            silent.append(current.notifying.health()["silent_consumers"])
+        current.look(board(4, good))
+        current.look(board(5, good | {"spout": ERR}))
+
+    assert receivers["channel"].heard == [
+        *("open quiet", "open billing", "close billing", "open spout", "close quiet")
+    ]
+    assert silent == [["old"]] * 3  # a round here is hours
 
 
 def test_with_start_latest_a_group_not_seen_since_the_start_is_not_gone(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 import structlog
 
@@ -62,12 +63,19 @@ class Delivery:
         with self._changed:
             return {"queued": len(self._slots), "outcomes": dict(self._outcomes)}
 
-    def want(self, cluster: str, wanted: Mapping[Subject, list[Wanted]]) -> None:
-        """Replace what is due about a cluster's groups."""
+    def want(
+        self,
+        cluster: str,
+        wanted: Mapping[Subject, list[Wanted]],
+        unread: AbstractSet[str] = frozenset(),
+    ) -> None:
+        """Replace what is due about a cluster's groups, but for those that are not all read."""
         with self._changed:
             told = {each.identity for each in self._told}
             ours = [subject for subject in self._slots if subject.cluster == cluster]
             for subject in dict.fromkeys([*ours, *wanted]):
+                if subject.group in unread:
+                    continue
                 self._replace(subject, wanted.get(subject, []), told)
             self._changed.notify()
 

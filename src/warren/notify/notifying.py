@@ -16,7 +16,7 @@ from warren.board import Board
 from warren.config import Config
 from warren.errors import LeadershipLost
 from warren.model import Status
-from warren.notify.current import current_clusters
+from warren.notify.current import Current, Currents
 from warren.notify.delivery import Delivery
 from warren.notify.growth import LagRule, LagWatch
 from warren.notify.incidents import NOTHING, Policy, Record, confirm, trimmed
@@ -25,6 +25,7 @@ from warren.notify.ledger import Ledger
 from warren.notify.message import Sender
 from warren.notify.presence import Presence
 from warren.notify.rounds import Round
+from warren.notify.silence import Silence
 from warren.notify.subject import Subject
 from warren.notify.wanted import Wanted
 
@@ -33,7 +34,6 @@ log = structlog.get_logger()
 POLL_S = 0.5
 OLD_BOARD_MS = 30_000  # beyond the time a board may stand anyway
 LAST_S = 2.0  # for what is on its way when we are to end; less than all threads are given
-SILENT_S = 300  # that a cluster cannot be judged before it is said
 
 
 class Notifying:
@@ -80,12 +80,17 @@ class Notifying:
         self._presence: dict[str, Presence] = {}
         self._watches: dict[tuple[str, str], LagWatch] = {}
         self._due_s: dict[str, float] = {}  # when to look at each cluster, on the monotonic clock
-        self._silent: set[str] = set()  # clusters that cannot be judged
+        self._currents = Currents()
+        self._silent_clusters, self._silent_consumers = Silence("cluster"), Silence("consumer")
 
     def health(self) -> Mapping[str, object]:
-        silent = sorted(self._silent)
-        problem, leads = self.problem or self._ledger.problem, self._leadership.leads
-        return {"problem": problem, "leads": leads, "open": self._open, "silent": silent}
+        return {
+            "problem": self.problem or self._ledger.problem,
+            "leads": self._leadership.leads,
+            "open": self._open,
+            "silent": sorted(self._silent_clusters.names),
+            "silent_consumers": sorted(self._silent_consumers.names),
+        }
 
     def run(self, stop: threading.Event) -> None:
         self.finished.clear()
@@ -132,6 +137,7 @@ class Notifying:
         self._ledger.load()
         self._lost, self._open = "", self._ledger.open
         self._due_s, self._presence, self._watches = {}, {}, {}
+        self._currents = Currents()
         log.info("going on with the incidents there are", type="notifier", open=self._open)
 
     def note_told(self, now_ms: int) -> None:
@@ -155,35 +161,34 @@ class Notifying:
         """Go over the clusters whose turn it is; `now_s` only tells the turns."""
         board = self._boards()
         oldest_ms = now_ms - self._config.evaluator.expire_cache * 1000 - OLD_BOARD_MS
-        for cluster in [*current_clusters(board, oldest_ms), *self._unconfigured()]:
-            if now_s >= self._due_s.get(cluster, now_s):
-                self._due_s[cluster] = now_s + self._round_s
-                self._look_at(cluster, board, now_ms)
-        self._tell_silence(now_s)
+        currents = self._currents.of(board, oldest_ms)
+        for current in [*currents, *map(Current, self._unconfigured())]:
+            if now_s >= self._due_s.get(current.cluster, now_s):
+                self._due_s[current.cluster] = now_s + self._round_s
+                self._look_at(current, board, now_ms)
+        self._note_silence(currents, now_s)
 
-    def _tell_silence(self, now_s: float) -> None:
-        """Say which clusters nobody is told about: silence must not be taken for health."""
-        due = {name: self._due_s.setdefault(name, now_s) for name in self._config.clusters}
-        silent = {name for name, due_s in due.items() if now_s - due_s > SILENT_S}
-        for name in sorted(silent - self._silent):
-            text = "cluster cannot be read, nobody is told of its groups"
-            log.warning(text, type="notifier", cluster=name)
-        for name in sorted(self._silent - silent):
-            log.info("cluster is read again", type="notifier", cluster=name)
-        self._silent = silent
+    def _note_silence(self, currents: Iterable[Current], now_s: float) -> None:
+        judged = {current.cluster: current.behind for current in currents}
+        self._silent_clusters.note(self._config.clusters, judged, now_s)
+        behind = frozenset[str]().union(*judged.values())
+        consumers = self._config.consumers
+        self._silent_consumers.note(consumers, consumers.keys() - behind, now_s)
 
     def _unconfigured(self) -> list[str]:
         return [each for each in self._ledger.clusters if each not in self._config.clusters]
 
-    def _look_at(self, cluster: str, board: Board, now_ms: int) -> None:
+    def _look_at(self, current: Current, board: Board, now_ms: int) -> None:
+        cluster = current.cluster
         presence = self._presence.setdefault(cluster, Presence(self._reads_the_past(cluster)))
         records = self._ledger.of(cluster)
-        this = Round(cluster, records, self._policies, now_ms, self._is_gone(presence, now_ms))
+        is_gone = self._is_gone(presence, now_ms)
+        this = Round(cluster, records, self._policies, now_ms, is_gone, current)
         self._judge(this, board)
-        presence.note(this.there, this.missing)
+        presence.note(this.there, this.missing, this.skipped)
         self._ledger.save(this.changes)
         for delivery in self.deliveries:
-            delivery.want(cluster, this.wanted.get(delivery.name, {}))
+            delivery.want(cluster, this.wanted.get(delivery.name, {}), current.unread)
         self._open = self._ledger.open
         self.problem = ""
 

@@ -18,9 +18,12 @@ class Presence:
     seen: set[Subject] = field(default_factory=set)
     missing: set[Subject] = field(default_factory=set)  # at the last round
 
-    def note(self, there: Iterable[Subject], missing: Iterable[Subject]) -> None:
+    def note(
+        self, there: Iterable[Subject], missing: Iterable[Subject], skipped: Iterable[Subject] = ()
+    ) -> None:
+        """What a round found; `skipped` is what it could not tell about."""
         self.missing = set(missing)
-        self.seen = {*there} | (self.seen & self.missing)
+        self.seen = {*there} | (self.seen & {*self.missing, *skipped})
 
     def is_gone(self, subject: Subject, *, has_expired: bool) -> bool:
         was_there = self.reads_the_past or subject in self.seen or has_expired

@@ -8,11 +8,13 @@ import numpy as np
 
 from warren.evaluate.verdicts import Verdicts
 from warren.model import Status
+from warren.notify.current import Current
 from warren.notify.growth import Alarm, LagWatch, Seen
 from warren.notify.incidents import NOTHING, Policy, Record, advance, notices, trimmed
 from warren.notify.subject import Subject
 from warren.notify.wanted import Place, Wanted
 
+ALL_READ = Current("")
 UNWATCHED = "its lag is no longer watched"
 
 
@@ -32,11 +34,13 @@ class Round:
     policies: Mapping[str, Policy]
     now_ms: int
     is_gone: Callable[[Subject], bool] = lambda _: True  # for sure, of what the verdicts lack
+    current: Current = ALL_READ  # which of its groups are not all read
     new_id: Callable[[], str] = _random_id
     changes: dict[Subject, Record | None] = field(default_factory=dict)
     wanted: dict[str, dict[Subject, list[Wanted]]] = field(default_factory=dict)  # by module
     there: list[Subject] = field(default_factory=list)
     missing: list[Subject] = field(default_factory=list)
+    skipped: list[Subject] = field(default_factory=list)  # stay as they are
 
     def judge_groups(self, verdicts: Verdicts) -> None:
         """By verdict, for all modules."""
@@ -90,6 +94,9 @@ class Round:
         return bool(alarm == Alarm.QUIET)
 
     def _miss(self, subject: Subject, policies: Sequence[Policy], reason: str = "") -> None:
+        if self.current.behind:  # whose group it is cannot be told
+            self.skipped.append(subject)
+            return
         self.missing.append(subject)
         if self.is_gone(subject):
             self._examine(subject, Status.NOTFOUND, None, policies, reason)
@@ -105,6 +112,9 @@ class Round:
         policies: Sequence[Policy],
         reason: str = "",
     ) -> None:
+        if subject.group in self.current.unread:
+            self.skipped.append(subject)
+            return
         if place is not None:
             self.there.append(subject)
         before = self.records.get(subject)

@@ -39,6 +39,7 @@ def own_metrics(view: View, cut: int, now_s: float, exposition: Exposition) -> I
     yield from _clusters(view, health, family)
     yield from _consumers(health.get("consumers", {}), family)
     yield from _outcomes(health, family)
+    yield _silent(health.get("incidents", {}).get("rounds", {}), family)
     yield from _process(view.facts.process, family)
 
 
@@ -157,6 +158,16 @@ def _outcomes(health: Any, family: Family) -> Iterator[str]:
             for name, state in sorted(health.get("sinks", {}).items())
             if state.get("behind_s") is not None
         ],
+    )
+
+
+def _silent(rounds: Any, family: Family) -> str:
+    silent = {"cluster": rounds.get("silent", []), "consumer": rounds.get("silent_consumers", [])}
+    return family(
+        "warren_notifying_silent",
+        "gauge",
+        "1 for a cluster or consumer that cannot be read, so that nobody is told of its groups",
+        [({"kind": kind, "name": name}, 1) for kind, names in silent.items() for name in names],
     )
 
 
