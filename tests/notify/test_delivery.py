@@ -1,5 +1,6 @@
 """Messages on their way: in order, again after failures, in digests when they are too many."""
 
+import weakref
 from collections.abc import Mapping
 
 from notify.judged import statuses
@@ -228,3 +229,43 @@ def test_when_the_minute_is_used_up_the_rest_waits() -> None:
         wait_until(lambda: module.health()["queued"] == 1)
 
     assert receiver.heard == ["open a"]
+
+
+def test_a_close_that_waits_holds_on_to_what_it_says_and_no_more() -> None:
+    receiver = Receiver(DOWN)
+    module = delivery(receiver)
+    closes = wanted(["a", "b"], "close")
+    place = next(iter(closes.values()))[0].place
+    assert isinstance(place, tuple)
+    verdicts = weakref.ref(place[0])
+    module.want("local", closes)
+    del closes, place
+
+    assert verdicts() is None
+    receiver.refusal = None
+    with running(module):
+        wait_until(lambda: len(receiver.got) == 2)
+    assert [each.result.total_lag for each in receiver.got] == [30, 30]
+
+
+def test_what_a_receiver_took_before_the_lead_was_lost_is_told_apart() -> None:
+    receiver = Receiver()
+    module = delivery(receiver)
+    module.want("local", wanted("a", "open"))
+
+    with running(module):
+        wait_until(lambda: len(receiver.got) == 1)
+        receiver.answers.clear()
+        module.want("local", wanted("b", "open"))
+        wait_until(lambda: receiver.attempts == 2)
+        module.clear()
+        module.part()
+        receiver.answers.set()
+        wait_until(lambda: len(receiver.got) == 2)
+        module.wait_for_answer(5)
+        module.want("local", wanted("c", "open"))
+        wait_until(lambda: len(receiver.got) == 3)
+        module.wait_for_answer(5)
+
+    assert [each.subject.group for each in module.take_late()] == ["a", "b"]
+    assert [each.subject.group for each in module.take_told()] == ["c"]

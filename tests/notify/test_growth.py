@@ -166,3 +166,17 @@ def test_after_a_restart_a_growing_alert_stays_open_until_more_is_known() -> Non
     ]
     assert [each for each in after if each] == []
     assert fallen == [("close", "billing", "lag is 3, no longer growing for 360 s")]
+
+
+def test_a_clock_that_is_set_back_is_a_new_beginning() -> None:
+    module = Lagging(GROWING)
+    module.at = 24 * 60 * MINUTE
+    for lag in range(5):
+        module.look(billing=lag)
+
+    module.at = 0
+    after = [module.look(billing=lag) for lag in range(5, 13)]
+
+    assert [each for each in after if each] == [
+        [("open", "billing", "lag is 11, growing for 360 s")]
+    ]

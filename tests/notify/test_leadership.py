@@ -1,6 +1,7 @@
 """One leads, and what it saves is there for the next: by ZooKeeper, by Kafka, by a file."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from warren.notify.leadership import Leadership, directory, leadership
 from warren.notify.zookeeper_lock import ZookeeperLock
 
 LEAD_S = 20.0
+GRANTED_S = 10.0  # by the server of these tests, at most: twenty ticks
 Make = Callable[[], Leadership]
 
 
@@ -224,3 +226,36 @@ def test_instances_with_one_configuration_meet_at_one_file(tmp_path: Path) -> No
     assert directory(first, environ) == directory(same, environ) != directory(other, environ)
     assert directory(first, environ).parent == Path("/home/w/.local/state/warren")
     assert directory(placed, environ) == Path("/var/lib/warren/notifier")
+
+
+def test_foreign_or_damaged_nodes_do_not_keep_anybody_from_leading(zookeeper: Zookeeper) -> None:
+    with leading(in_zookeeper(zookeeper, "/damaged")) as first:
+        first.load()
+        first.save({f"key-{n}": b"kept" for n in range(1000)})
+    state = "/damaged/notifier-state"
+    with zookeeper.client() as client:
+        for name in ("README", "1ff", "-1"):
+            client.create(f"{state}/{name}", b"not ours")
+        damaged = sorted(client.get_children(state))[1]
+        client.set(f"{state}/{damaged}", b"\xc1 damaged")
+
+    with leading(in_zookeeper(zookeeper, "/damaged")) as second:
+        left = second.load()
+        second.save({f"key-{n}": b"new" for n in range(1000)})
+        mended = second.load()
+
+    assert 900 < len(left) < 1000
+    assert mended == {f"key-{n}": b"new" for n in range(1000)}
+
+
+def test_the_lease_is_shorter_than_the_session_that_the_server_grants(zookeeper: Zookeeper) -> None:
+    settings = Settings(servers=(zookeeper.address,), timeout=60, root_path="/granted")
+    lock = ZookeeperLock(settings, None)
+    with leading(lock):
+        zookeeper.freeze()
+        frozen = time.monotonic()
+        wait_for(lambda: not lock.leads)
+        ended = time.monotonic()
+        zookeeper.thaw()
+
+    assert ended - frozen < GRANTED_S

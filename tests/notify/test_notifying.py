@@ -14,10 +14,11 @@ from config_files import MINIMAL, load_text
 from notify.judged import NOW_MS, board_of, statuses
 from notify.receiving import Receiver, in_threads, wait_until
 from servers.http_receiver import http_receiver
+from structlog.testing import capture_logs
 
 from warren.board import Board
 from warren.config import Config
-from warren.errors import LeadershipLost
+from warren.errors import LeadershipLost, SendFailed
 from warren.model import Status
 from warren.notify.companions import Lock
 from warren.notify.leadership import leadership
@@ -495,3 +496,53 @@ def test_ten_thousand_groups_go_bad_and_recover_without_a_flood(tmp_path: Path) 
     assert (open_then, saved_then, saved_now) == (10_000, 10_000, {})
     assert sorted(told["/open"]) == sorted(told["/close"]) == names
     assert len(receiver.got) <= 40
+
+
+def test_an_incident_that_another_instance_ended_is_not_told_of_again(tmp_path: Path) -> None:
+    """The receiver took the opening, the lead was lost before that was noted, and came back."""
+    config, receiver = configured(tmp_path, CHANNEL), Receiver()
+    current, other = (Instance(config, {"channel": receiver}) for _ in range(2))
+    bad, good = statuses({"billing": ERR}), statuses({"billing": OK})
+    notifying = current.notifying
+
+    with in_threads([each.run for each in notifying.deliveries]):
+        with in_threads([current.lock.run]):
+            wait_until(lambda: current.lock.leads)
+            notifying.take_over()
+            current.board = board_of({"local": bad}, NOW_MS)
+            notifying.look(0, NOW_MS)
+            wait_until(lambda: len(receiver.got) == 1)
+        with pytest.raises(LeadershipLost):
+            notifying.note_told(NOW_MS)
+        with instance(config, {"channel": receiver}) as other:
+            other.look(board_of({"local": bad}, NOW_MS + MINUTE))
+            other.look(board_of({"local": good}, NOW_MS + 2 * MINUTE))
+        with in_threads([current.lock.run]):
+            wait_until(lambda: current.lock.leads)
+            notifying.take_over()
+            notifying.note_told(NOW_MS + 3 * MINUTE)
+            current.look(board_of({"local": good}, NOW_MS + 3 * MINUTE))
+
+    assert receiver.heard == ["open billing", "open billing", "close billing"]
+    assert len({message.id for message in receiver.got}) == 1
+
+
+def test_a_close_that_nobody_takes_for_a_day_is_given_up_and_counted(tmp_path: Path) -> None:
+    receiver = Receiver()
+    day = 24 * 60 * MINUTE
+    with instance(configured(tmp_path, CHANNEL), {"channel": receiver}) as current:
+        current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS))
+        receiver.refusal = SendFailed("nobody is there", retry=True)
+        good = statuses({"billing": OK})
+        for turn, at in ((2, NOW_MS + MINUTE), (3, NOW_MS + day), (4, NOW_MS + day + 2 * MINUTE)):
+            current.board = board_of({"local": good}, at)
+            with capture_logs() as logged:
+                current.notifying.look(turn * 10_000, at)
+        (module,) = current.notifying.deliveries
+        health, saved = module.health(), current.lock.load()
+
+    outcomes = health["outcomes"]
+    assert isinstance(outcomes, dict)
+    assert (health["queued"], outcomes["dropped"], saved) == (0, 1, {})
+    (line,) = [line for line in logged if line["event"] == "close given up"]
+    assert (line["log_level"], line["name"], line["group"]) == ("warning", "channel", "billing")

@@ -52,12 +52,14 @@ class Delivery:
         self._changed = threading.Condition()  # guards all below
         self._slots: dict[Subject, list[Wanted]] = {}  # next first; a subject's in their order
         self._told: list[Wanted] = []  # taken by the receiver, not fetched by `take_told` yet
+        self._late: list[Wanted] = []  # the same, of a time when this instance led before
         self._failed: set[tuple[Subject, str, str]] = set()
         self._outcomes = Counter(dict.fromkeys(OUTCOMES, 0))
         self._attempts: deque[float] = deque()  # moments, of the last minute
         self._failures = 0  # in a row
         self._resume_at = 0.0
         self._is_sending = False
+        self._is_late = False  # what is on its way: the lead was lost meanwhile
 
     def health(self) -> Mapping[str, object]:
         with self._changed:
@@ -71,7 +73,7 @@ class Delivery:
     ) -> None:
         """Replace what is due about a cluster's groups, but for those that are not all read."""
         with self._changed:
-            told = {each.identity for each in self._told}
+            told = {each.identity for each in [*self._told, *self._late]}
             ours = [subject for subject in self._slots if subject.cluster == cluster]
             for subject in dict.fromkeys([*ours, *wanted]):
                 if subject.group in unread:
@@ -85,8 +87,32 @@ class Delivery:
             told, self._told = self._told, []
             return told
 
+    def take_late(self) -> list[Wanted]:
+        """What it has taken before the lead was lost, and nobody may have noted."""
+        with self._changed:
+            late, self._late = self._late, []
+            return late
+
+    def give_up(self, subject: Subject, incident: str) -> None:
+        """Send a close no more."""
+        with self._changed:
+            slot = self._slots.pop(subject, [])
+            kept = [e for e in slot if (e.notice.event, e.notice.id) != ("close", incident)]
+            if kept:
+                self._slots[subject] = kept
+            self._outcomes["dropped"] += 1
+        about = {"cluster": subject.cluster, "group": subject.group, "id": incident}
+        log.warning("close given up", coordinator="notifier", name=self.name, **about)
+
+    def part(self) -> None:
+        """Another instance may lead from now on."""
+        with self._changed:
+            self._late += self._told
+            self._told = []
+            self._is_late = self._is_sending
+
     def clear(self) -> None:
-        """Another instance notifies."""
+        """Send nothing more."""
         with self._changed:
             self._slots.clear()
             self._failed.clear()
@@ -111,7 +137,7 @@ class Delivery:
 
     def _rest(self) -> None:
         with self._changed:
-            self._is_sending = False
+            self._is_sending = self._is_late = False
             self._changed.notify_all()
 
     def _replace(
@@ -120,7 +146,7 @@ class Delivery:
         before = {each.identity: each for each in self._slots.get(subject, [])}
         # A close keeps the verdicts of its moment: the group may be bad again by now.
         slot = [
-            before.get(each.identity, each) if each.notice.event == "close" else each
+            before.get(each.identity) or each.settled() if each.notice.event == "close" else each
             for each in wanted
             if each.identity not in told
         ]
@@ -167,7 +193,8 @@ class Delivery:
             self.problem, self._failures = "", 0
             self._outcomes["sent"] += 1
             self._outcomes["digested"] += len(batch) if len(batch) > 1 else 0
-            self._told += batch
+            taken = self._late if self._is_late else self._told
+            taken += batch
             self._remove(batch)
         self._on_told()
         log.info("notification sent", **_about(self.name, batch), answer=answer)

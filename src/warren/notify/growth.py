@@ -94,7 +94,7 @@ class Lows:
     seen_ms: int = 0
 
     def add(self, lags: Lags, now_ms: int) -> None:
-        if now_ms - self.seen_ms > self.longest_pause_ms:
+        if abs(now_ms - self.seen_ms) > self.longest_pause_ms:  # or the clock was set back
             self.starts_ms, self.lows = [], []
         self._follow(lags.names)
         if not self.starts_ms or now_ms - self.starts_ms[-1] >= self.back_ms / STRETCHES:

@@ -112,6 +112,32 @@ def confirm(record: Record, notice: Notice) -> Record:
     return msgspec.structs.replace(record, told=told)
 
 
+def is_owed(record: Record, notice: Notice) -> bool:
+    """Whether to `confirm` a message that was taken while another instance may have led.
+
+    Of a record that has gone on since, nothing is known from what this instance remembers.
+    """
+    told = record.told.get(notice.module)
+    is_told = told is not None and told.id == notice.id
+    if notice.event == "close":
+        return is_told
+    is_newer = told is None or told.at_ms < notice.now_ms
+    return record.id == notice.id and (not is_told or is_newer)
+
+
+def given_up(record: Record, policies: Mapping[str, Policy], now_ms: int) -> list[tuple[str, str]]:
+    """Modules, and the incidents, whose close was due for so long that nobody waits for it."""
+    return [
+        (module, told.id)
+        for module, told in record.told.items()
+        if module in policies
+        and policies[module].send_close
+        and told.id
+        and told.ended_ms
+        and not _owes_close(told, policies[module], now_ms)
+    ]
+
+
 def trimmed(
     record: Record, status: int, policies: Mapping[str, Policy], now_ms: int
 ) -> Record | None:

@@ -19,7 +19,7 @@ from warren.model import Status
 from warren.notify.current import Current, Currents
 from warren.notify.delivery import Delivery
 from warren.notify.growth import LagRule, LagWatch
-from warren.notify.incidents import NOTHING, Policy, Record, confirm, trimmed
+from warren.notify.incidents import NOTHING, Policy, Record, confirm, is_owed, trimmed
 from warren.notify.leadership import Leadership
 from warren.notify.ledger import Ledger
 from warren.notify.message import Sender
@@ -112,6 +112,7 @@ class Notifying:
         finally:
             for delivery in self.deliveries:
                 delivery.clear()
+                delivery.part()
 
     def _lead(self, stop: threading.Event) -> None:
         self.take_over()
@@ -135,6 +136,7 @@ class Notifying:
     def take_over(self) -> None:
         """Go on from what was saved, by whomever."""
         self._ledger.load()
+        self._taken = [each for each in self._taken if self._is_owed(each)]
         self._lost, self._open = "", self._ledger.open
         self._due_s, self._presence, self._watches = {}, {}, {}
         self._currents = Currents()
@@ -143,9 +145,14 @@ class Notifying:
     def note_told(self, now_ms: int) -> None:
         """Save what receivers have taken; should that fail, it is noted when we lead again."""
         for delivery in self.deliveries:
+            self._taken += [each for each in delivery.take_late() if self._is_owed(each)]
             self._taken += delivery.take_told()
         self._ledger.save(self._confirmed(self._taken, now_ms))
         self._taken = []
+
+    def _is_owed(self, wanted: Wanted) -> bool:
+        subject = wanted.subject
+        return is_owed(self._ledger.of(subject.cluster).get(subject, NOTHING), wanted.notice)
 
     def _confirmed(self, taken: Iterable[Wanted], now_ms: int) -> dict[Subject, Record | None]:
         changes: dict[Subject, Record | None] = {}
@@ -188,6 +195,9 @@ class Notifying:
         presence.note(this.there, this.missing, this.skipped)
         self._ledger.save(this.changes)
         for delivery in self.deliveries:
+            for module, subject, incident in this.given_up:
+                if module == delivery.name:
+                    delivery.give_up(subject, incident)
             delivery.want(cluster, this.wanted.get(delivery.name, {}), current.unread)
         self._open = self._ledger.open
         self.problem = ""

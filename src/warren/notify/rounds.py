@@ -10,7 +10,7 @@ from warren.evaluate.verdicts import Verdicts
 from warren.model import Status
 from warren.notify.current import Current
 from warren.notify.growth import Alarm, LagWatch, Seen
-from warren.notify.incidents import NOTHING, Policy, Record, advance, notices, trimmed
+from warren.notify.incidents import NOTHING, Policy, Record, advance, given_up, notices, trimmed
 from warren.notify.subject import Subject
 from warren.notify.wanted import Place, Wanted
 
@@ -40,6 +40,7 @@ class Round:
     wanted: dict[str, dict[Subject, list[Wanted]]] = field(default_factory=dict)  # by module
     there: list[Subject] = field(default_factory=list)
     missing: list[Subject] = field(default_factory=list)
+    given_up: list[tuple[str, Subject, str]] = field(default_factory=list)  # closes, by module
     skipped: list[Subject] = field(default_factory=list)  # stay as they are
 
     def judge_groups(self, verdicts: Verdicts) -> None:
@@ -126,6 +127,10 @@ class Round:
             if due:
                 wanted = [Wanted(subject, each, place, reason) for each in due]
                 self.wanted.setdefault(policy.module, {})[subject] = wanted
+        self.given_up += [
+            (module, subject, incident)
+            for module, incident in given_up(record, self.policies, self.now_ms)
+        ]
         after = trimmed(record, status, self.policies, self.now_ms)
         if after != before:
             self.changes[subject] = after

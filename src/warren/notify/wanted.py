@@ -1,6 +1,6 @@
 """A message that is due, not written yet: nobody may ever read it, or only its line in a digest."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warren.evaluate.verdicts import Verdicts
 from warren.model import Status
@@ -9,7 +9,8 @@ from warren.notify.message import GroupResult, Line, Message
 from warren.notify.result import group_result, missing_result
 from warren.notify.subject import Subject
 
-Place = tuple[Verdicts, int] | None  # where the group stands; None: it is gone
+# Where the group stands, or how it stood; None: it is gone.
+Place = tuple[Verdicts, int] | GroupResult | None
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class Wanted:
     def identity(self) -> tuple[Subject, str, str]:
         """The same for one that is decided again because it has not got out yet."""
         return self.subject, self.notice.event, self.notice.id
+
+    def settled(self) -> "Wanted":
+        """The same, without holding on to all verdicts of its moment."""
+        return replace(self, place=self._result()) if self.place else self
 
     def message(self) -> Message:
         subject, notice = self.subject, self.notice
@@ -39,11 +44,7 @@ class Wanted:
 
     def line(self) -> Line:
         subject, notice = self.subject, self.notice
-        status, total_lag = Status.NOTFOUND, 0
-        if self.place is not None:
-            verdicts, line = self.place
-            status = Status(int(verdicts.groups.status[line]))
-            total_lag = int(verdicts.groups.total_lag[line])
+        status, total_lag = self._standing()
         return Line(
             subject.cluster,
             subject.group,
@@ -54,8 +55,22 @@ class Wanted:
             self.reason,
         )
 
+    def _standing(self) -> tuple[Status, int]:
+        match self.place:
+            case None:
+                return Status.NOTFOUND, 0
+            case GroupResult(status=status, total_lag=total_lag):
+                return status, total_lag
+            case verdicts, line:
+                groups = verdicts.groups
+                return Status(int(groups.status[line])), int(groups.total_lag[line])
+
     def _result(self) -> GroupResult:
         cluster, group = self.subject.cluster, self.subject.group
-        if self.place is None:
-            return missing_result(cluster, group)
-        return group_result(cluster, *self.place)
+        match self.place:
+            case None:
+                return missing_result(cluster, group)
+            case GroupResult() as result:
+                return result
+            case verdicts, line:
+                return group_result(cluster, verdicts, line)

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss, KazooException, SessionExpiredError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.interfaces import IAsyncResult
@@ -24,7 +23,7 @@ from warren.notify.zookeeper_state import State
 
 PAUSE_S = 1.0
 START_S = 2.0  # for the first connection, before it is told that there is none
-LONGEST_LEASE_S = 10.0  # servers cut what is asked for to 20 ticks, which are seconds at least
+HELD = 2 / 3  # of the session time-out
 SEQUENCE_DIGITS = 10
 DISCONNECTIONS = (ConnectionLoss, SessionExpiredError, KazooTimeoutError)
 FAILURES = (KazooException, KazooTimeoutError)
@@ -36,10 +35,10 @@ class ZookeeperLock:
     ) -> None:
         self._settings = settings
         self._tls = tls
-        self._lease_s = min(settings.timeout * 2 / 3, LONGEST_LEASE_S)
+        self._lease_s = settings.timeout * HELD
         self._line = f"{settings.root_path.rstrip('/')}/{node}"
         self._lease = Lease("zookeeper", duty)
-        self._client: KazooClient | None = None
+        self._client: zookeeper.Client | None = None
         self._node = ""  # ours, in the line
         self._state: State | None = None
 
@@ -85,7 +84,7 @@ class ZookeeperLock:
         except FAILURES as error:
             raise self._lost(error) from error
 
-    def _leading(self) -> KazooClient:
+    def _leading(self) -> zookeeper.Client:
         if not self.leads or self._client is None:
             raise LeadershipLost("another instance may lead")
         return self._client
@@ -100,11 +99,13 @@ class ZookeeperLock:
         if state != KazooState.CONNECTED:
             self._lease.end()
 
-    def _round(self, client: KazooClient) -> str:
+    def _round(self, client: zookeeper.Client) -> str:
         """Look whether we are first in line; what is wrong, if something is."""
         unanswered = f"no ZooKeeper server answers of {', '.join(self._settings.servers)}"
         if not client.connected:
             return unanswered
+        # What the server has granted may be less than what was asked for.
+        self._lease_s = min(self._settings.timeout, client.session_s) * HELD
         asked = self._lease.ask()
         try:
             is_first = self._is_first(client)
@@ -118,8 +119,10 @@ class ZookeeperLock:
             self._lease.end()
         return ""
 
-    def _is_first(self, client: KazooClient) -> bool:
+    def _is_first(self, client: zookeeper.Client) -> bool:
         """Named after the session, our node is found again even if nobody told it was made."""
+        if client.client_id is None:  # it was lost since we looked
+            raise ConnectionLoss
         session, _ = client.client_id
         own = f"_c_{session & (2**64 - 1):032x}-lock-"
         line = self._ask_for_line(client)
@@ -132,7 +135,7 @@ class ZookeeperLock:
         self._node = f"{self._line}/{line[0]}"
         return True
 
-    def _ask_for_line(self, client: KazooClient) -> list[str]:
+    def _ask_for_line(self, client: zookeeper.Client) -> list[str]:
         self._answer(client.ensure_path_async(self._line))
         self._answer(client.sync_async(self._line))
         names: list[str] = self._answer(client.get_children_async(self._line))

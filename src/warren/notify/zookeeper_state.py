@@ -4,18 +4,22 @@ An entry lives in the bucket its key's hash names, one node each. Only who leads
 write is made on the condition that the writer's place in the line is still there.
 """
 
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+import structlog
 from kazoo.client import KazooClient
 from kazoo.exceptions import RolledBackError
 from kazoo.interfaces import IAsyncResult
 
 from warren.errors import SharedStateFull
 from warren.notify.entries import decoded, encoded
+
+log = structlog.get_logger()
 
 BUCKETS = 256
 NODE_BYTES = 1_000_000  # ZooKeeper takes a little more
@@ -44,10 +48,11 @@ class State:
         """Read everything; `save` relies on it."""
         self._answer(self._client.ensure_path_async(self._path))
         names = self._answer(self._client.get_children_async(self._path))
-        asked = [(int(name, 16), self._client.get_async(self._node(name))) for name in names]
+        ours = [name for name in names if re.fullmatch("[0-9a-f]{2}", name)]
+        asked = [(int(name, 16), self._client.get_async(self._node(name))) for name in ours]
         for number, result in asked:
             data, stat = self._answer(result)
-            self._buckets[number] = Bucket(_decoder.decode(data), stat.version)
+            self._buckets[number] = Bucket(self._entries(number, data), stat.version)
         return decoded({key: v for each in self._buckets for key, v in each.entries.items()})
 
     def save(self, changes: Mapping[str, bytes | None]) -> None:
@@ -82,6 +87,15 @@ class State:
         for number, answer in zip(written, answers[1:], strict=True):
             was_made = self._buckets[number].version is None
             self._buckets[number].version = 0 if was_made else answer.version
+
+    def _entries(self, number: int, data: bytes) -> Entries:
+        """What a node holds: one that is damaged is told of, and written anew."""
+        try:
+            return _decoder.decode(data)
+        except msgspec.MsgspecError as error:
+            text, node = "saved incidents are unreadable and forgotten", self._node(f"{number:02x}")
+            log.warning(text, type="notifier", node=node, problem=str(error))
+            return {}
 
     def _node(self, name: str) -> str:
         return f"{self._path}/{name}"
