@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from warren.errors import SendFailed
 from warren.notify.delivery import Delivery
-from warren.notify.message import Message
+from warren.notify.message import Event, Message
 
 
 class Receiver:
@@ -15,6 +15,7 @@ class Receiver:
         self.got: list[Message] = []
         self.attempts = 0
         self.refusal = refusal
+        self.singly: set[Event] = set()  # takes these one by one
         self.answers = threading.Event()  # unset: a message that comes in waits
         self.answers.set()
 
@@ -25,6 +26,9 @@ class Receiver:
             raise self.refusal
         self.got.append(message)
         return "200 OK"
+
+    def digests(self, event: Event) -> bool:
+        return event not in self.singly
 
     def close(self) -> None:
         pass

@@ -141,17 +141,26 @@ def test_a_close_resolves_what_another_instance_told_in_between(
     assert all_over(receiver, group="taken over")
 
 
-def test_what_ended_by_itself_is_not_remembered(start: Callable[..., Sending]) -> None:
-    sending = start()
-    sending.send(message("open", "quiet", Status.WARN))
-    later = msgspec.structs.replace(
-        message("open", "other"), now_ms=int(time.time() * 1000) + 301_000
-    )
-    sending.sender.send(later)
+def test_a_group_that_gets_worse_after_a_restart_has_one_alert(
+    receiver: Alertmanager, start: Callable[..., Sending]
+) -> None:
+    start().send(message("open", "worse later", Status.WARN))
+    start().send(message("open", "worse later", Status.ERR))
 
-    alerts = msgspec.json.decode(sending.sender.write(message("open", "quiet", Status.ERR)))
+    assert all_over(receiver, group="worse later", severity="warning")
+    assert severities(receiver, "worse later") == ["critical"]
 
-    assert [alert["labels"]["severity"] for alert in alerts] == ["critical"]
+
+def test_a_good_group_that_was_told_of_has_one_alert_when_it_is_bad(
+    receiver: Alertmanager, start: Callable[..., Sending]
+) -> None:
+    start(threshold=1).send(message("open", "told of", Status.OK))
+    before = severities(receiver, "told of")
+    start(threshold=1).send(message("open", "told of", Status.ERR))
+
+    assert before == ["info"]
+    assert all_over(receiver, group="told of", severity="info")
+    assert severities(receiver, "told of") == ["critical"]
 
 
 def test_a_lag_alert_stands_beside_the_verdict(
@@ -178,6 +187,8 @@ def test_a_digest_is_all_its_alerts(receiver: Alertmanager, start: Callable[...,
     opened = len(firing(receiver, **{"from": "digest"}))
     sending.send(digest("close", count=1_000))
 
+    sizes = [len(body) for body in sending.sender.write(digest(count=1_000))]
+    assert (len(sizes), max(sizes) < 500_000) == (4, True)  # two alerts a group, 500 a request
     assert opened == 1_000
     assert all_over(receiver, **{"from": "digest"})
 
@@ -196,6 +207,7 @@ def test_a_template_is_the_description(tmp_path: Path) -> None:
     file.write_text("{{.Group}} in words")
     sending = Sending("http://localhost:1", template_open=str(file))
 
-    (alert,) = msgspec.json.decode(sending.sender.write(message(group="g")))
+    (body,) = sending.sender.write(message(group="g"))
+    alert, *_ = msgspec.json.decode(body)
 
     assert alert["annotations"]["description"] == "g in words"

@@ -269,3 +269,18 @@ def test_what_a_receiver_took_before_the_lead_was_lost_is_told_apart() -> None:
 
     assert [each.subject.group for each in module.take_late()] == ["a", "b"]
     assert [each.subject.group for each in module.take_told()] == ["c"]
+
+
+def test_what_cannot_be_in_a_digest_comes_one_by_one_at_the_rate_there_is() -> None:
+    receiver = Receiver()
+    receiver.singly = {"close"}
+    module = delivery(receiver, max_per_minute=4)
+    closing = many(10, "close")
+    module.want("local", closing)
+
+    with running(module):
+        wait_until(lambda: len(receiver.got) == 4)
+        wait_until(lambda: module.health()["queued"] == 6)
+
+    assert [len(each.digest) for each in receiver.got] == [0] * 4
+    assert len({each.group for each in receiver.got}) == 4

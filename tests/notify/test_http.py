@@ -219,3 +219,47 @@ def test_what_is_no_url_is_told(template: str) -> None:
 
     assert told == ["the URL is not one: it must begin with http://host"] * 3
     assert not failure(template, "http://h/{{.Group}}\n").retry
+
+
+def test_a_header_may_hold_any_text(receiver: HttpReceiver, template: str) -> None:
+    keys = {"headers": FrozenMap({"x-team": "Störung"})}
+
+    with http(template, receiver.url, **keys) as sender:
+        sender.send(message())
+
+    sent = receiver.only.headers["x-team"]
+    assert sent.encode("latin-1").decode() == "Störung"  # as Go sends it: UTF-8
+
+
+def test_what_surrounds_a_request_fails_like_the_request_itself(
+    template: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = {}
+    for proxy in ("socks5://127.0.0.1:1", "gopher://127.0.0.1:1"):
+        monkeypatch.setenv("http_proxy", proxy)
+        told[proxy] = failure(template, "http://alerts.invalid/v1")
+    with pytest.raises(SendFailed) as raised, http(template, "https://x", extra_ca=str(tmp_path)):
+        pass
+
+    assert all(str(each).startswith("cannot ask http://alerts.invalid: ") for each in told.values())
+    assert all(each.retry for each in told.values())
+    assert str(raised.value).startswith(f"certificates of {tmp_path} cannot be used: ")
+
+
+def test_a_url_that_names_a_group_or_an_incident_takes_no_digest(template: str) -> None:
+    urls = {
+        "http://h/{{.Extras.app}}": True,
+        "http://h/incidents/{{.ID}}": False,
+        "http://h/{{.Cluster}}/x": False,
+        "http://h/{{.Group}}/x": False,
+        "http://h/{{.Start.Unix}}": False,
+        "http://h/{{.Result.TotalLag}}": False,
+        "http://h/{{if not .Group}}{{.Nothing}}{{end}}": False,
+    }
+
+    found = {}
+    for url in urls:
+        with http(template, url) as sender:
+            found[url] = sender.digests("open")
+
+    assert found == urls

@@ -218,7 +218,9 @@ def test_a_lock_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_instances_with_one_configuration_meet_at_one_file(tmp_path: Path) -> None:
     first = load_text(tmp_path, MINIMAL).config
-    same = load_text(tmp_path, MINIMAL + "[httpserver.default]\naddress = ':1'\n").config
+    (tmp_path / "open").touch()
+    notifier = NOTIFIER.format(template=tmp_path / "open")
+    same = load_text(tmp_path, f"{MINIMAL}[httpserver.default]\naddress = ':1'\n{notifier}").config
     other = load_text(tmp_path, MINIMAL.replace("localhost:9092", "elsewhere:9092")).config
     placed = load_text(tmp_path, '[general]\nstate-dir = "/var/lib/warren"\n' + MINIMAL).config
     environ = {"HOME": "/home/w"}

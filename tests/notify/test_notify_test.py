@@ -56,6 +56,63 @@ def test_no_close_is_sent_where_none_would_be(receiver: HttpReceiver, tmp_path: 
     assert len(receiver.got) == 1
 
 
+@pytest.mark.parametrize("notifier", ["slack", "alertmanager", "http"])
+def test_what_was_made_up_does_not_stay_open(
+    receiver: HttpReceiver, tmp_path: Path, notifier: str
+) -> None:
+    closing = oncall(receiver.url, SHIPPED / "default-http-post.tmpl")
+    keys = {
+        "slack": f'[notifier.oncall]\nclass-name = "slack"\nwebhook-url = "{receiver.url}/x"',
+        "alertmanager": f'[notifier.oncall]\nclass-name = "alertmanager"\nurl = "{receiver.url}"',
+        "http": closing.replace("send-close = true", "send-close = false"),
+    }
+
+    result = run(tmp_path, keys[notifier], "notify-test", "oncall")
+
+    assert result.stdout == "open: 200 OK: ok\nclose: 200 OK: ok\n"
+    assert len(receiver.got) == 2
+
+
+def test_every_kind_of_message_is_tried_at_the_start(tmp_path: Path) -> None:
+    template = tmp_path / "first.tmpl"
+    template.write_text("{{with index .Result.Partitions 0}}{{.Topic}}{{end}}")
+    gone = tmp_path / "gone.tmpl"
+    gone.write_text("{{if not .Result.TotalPartitions}}{{.Nothing}}{{end}}")
+    notifiers = f"""
+[notifier.bad]
+class-name = "null"
+template-open = "{template}"
+[notifier.lag]
+class-name = "null"
+template-open = "{template}"
+lag-above = 5
+[notifier.good]
+class-name = "null"
+template-open = "{template}"
+threshold = 1
+[notifier.gone]
+class-name = "null"
+template-open = "{template}"
+template-close = "{gone}"
+send-close = true
+[notifier.digest]
+class-name = "http"
+template-open = "{template}"
+url-open = "{{{{if .Group}}}}http://localhost{{{{end}}}}"
+max-per-minute = 5
+"""
+
+    result = run(tmp_path, notifiers, "check-config")
+
+    told = [line.split(": ", 3)[2:] for line in result.stderr.splitlines() if "notifier." in line]
+    index = f"{template}:1: function 'index' failed: index out of range"
+    assert told == [
+        ["notifier.lag", index],
+        ["notifier.good", index],
+        ["notifier.gone", f"{gone}:1: there is no field Nothing in the message"],
+    ]
+
+
 def test_a_receiver_that_refuses_is_told_in_a_line(receiver: HttpReceiver, tmp_path: Path) -> None:
     receiver.status, receiver.answer = 500, b"ouch"
     notifier = oncall(receiver.url, SHIPPED / "default-http-post.tmpl")

@@ -127,7 +127,8 @@ def test_a_digest_tells_of_all_that_fit_and_counts_the_rest() -> None:
     assert few.index("group-2") < few.index("group-1") < few.index("group-0")
     shown = many.count("ERR local group-")
     assert shown > 500
-    assert f"and {10_000 - shown:,} more groups" in many
+    link = "<https://warren.example.com|listed in Warren>"
+    assert f"and {10_000 - shown:,} more groups, {link}" in many
 
 
 def test_the_link_leads_to_the_first_listener_unless_a_url_is_given() -> None:

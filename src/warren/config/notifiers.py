@@ -19,6 +19,8 @@ def _method(text: str) -> str:
     return text
 
 
+RATE, NO_LIMIT = 20, 0
+
 AuthType = Annotated[str, one_of("", "plain", "crammd5", fold=str.lower)]
 Method = Annotated[str, Check(_method, "an HTTP method such as POST")]
 
@@ -53,12 +55,14 @@ class Notifier(Filtered, frozen=True, kw_only=True):
         key("Free values for the templates.", example='{ api_key = "REDACTED", app = "burrow" }'),
     ] = FrozenMap()
     max_per_minute: Annotated[
-        Seconds,
+        Seconds | None,
         key(
             "Warren's own. Messages a minute; of more groups than that it tells in a digest. "
-            "0 is no limit."
+            "0 is no limit.",
+            default="20; `http`: 0",
+            example="20",
         ),
-    ] = 20
+    ] = None
     lag_above: Annotated[
         Seconds | None,
         key(
@@ -90,6 +94,11 @@ class Notifier(Filtered, frozen=True, kw_only=True):
             example="^orders",
         ),
     ] = ""
+
+    @property
+    def rate(self) -> int:
+        """Messages a minute at most; 0 is no limit."""
+        return RATE if self.max_per_minute is None else self.max_per_minute
 
     @property
     def repeat_s(self) -> int:
@@ -124,6 +133,11 @@ class HttpNotifier(OverHttp, frozen=True, kw_only=True):
     ] = ""
     method_open: Annotated[Method, key("HTTP method.")] = "POST"
     method_close: Annotated[Method, key("HTTP method.")] = "POST"
+
+    @property
+    def rate(self) -> int:
+        """Burrow's receivers take a message a group."""
+        return self.max_per_minute or NO_LIMIT
 
 
 class SlackNotifier(OverHttp, frozen=True, kw_only=True):

@@ -6,14 +6,14 @@ another.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from itertools import islice
 
 import msgspec
 
 from warren.config import AlertmanagerNotifier, Config
 from warren.model import Status
 from warren.notify import templates
-from warren.notify.message import Line, Message
+from warren.notify.message import Event, Line, Message
 from warren.notify.page import group_url, page_url
 from warren.notify.requests import Requests
 from warren.notify.template_data import readable
@@ -22,23 +22,12 @@ from warren.notify.wording import counted, headline, partition_line, utc, worst
 STATUS_ALERT, LAG_ALERT = "KafkaConsumerGroupStatus", "KafkaConsumerGroupLag"
 SEVERITIES = {Status.WARN: "warning", Status.ERR: "critical"}
 LAG_SEVERITY = "warning"
+GOOD_SEVERITY = "info"  # with threshold 1
 LEAST_KEPT_MS = 300_000
 PARTITIONS = 10
+ALERTS = 500  # in a request: some hundred kilobytes
 
 Labels = Mapping[str, str]
-
-
-class Subject(NamedTuple):
-    """A group's verdict; a lag alert is known by its incident, as a group may have several."""
-
-    cluster: str
-    group: str
-    incident: str
-
-
-class Told(NamedTuple):
-    severity: str
-    ends_ms: int  # if it is not repeated
 
 
 class AlertmanagerSender:
@@ -48,46 +37,43 @@ class AlertmanagerSender:
         self._extras = notifier.extras
         self._kept_ms = max(4 * notifier.repeat_s * 1000, LEAST_KEPT_MS)
         self._templates = templates.of_files(notifier)
-        self._told: dict[Subject, Told] = {}  # what is open, as far as this process told
+        good = {GOOD_SEVERITY} if notifier.threshold <= Status.OK else set[str]()
+        self._severities = {*SEVERITIES.values()} | good
         self._requests = Requests(notifier)
 
     def send(self, message: Message) -> str:
-        answer = self._requests.send("POST", self._url, self.write(message))
-        self._remember(message)
-        return answer
+        """Send it again whole if a part is refused: an alert that is told twice is still one."""
+        answers = [self._requests.send("POST", self._url, body) for body in self.write(message)]
+        return answers[-1]
 
-    def write(self, message: Message) -> bytes:
+    def write(self, message: Message) -> list[bytes]:
+        """The bodies of as many requests as it takes."""
         annotations = self._annotations(message)
         alerts = [
             alert
             for line in _lines(message)
             for alert in self._alerts(line, message, annotations or _digest_annotations(line))
         ]
-        return msgspec.json.encode(alerts)
+        return [msgspec.json.encode(part) for part in _batched(alerts)]
+
+    def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
+        return True
 
     def close(self) -> None:
         self._requests.close()
 
-    def _remember(self, message: Message) -> None:
-        """What has ended by itself is forgotten: without send-close nobody says that it is over."""
-        now_ms = message.now_ms
-        self._told = {key: told for key, told in self._told.items() if told.ends_ms > now_ms}
-        for line in _lines(message):
-            if message.event == "close":
-                self._told.pop(_subject(line), None)
-            else:
-                self._told[_subject(line)] = Told(_severity(line), now_ms + self._kept_ms)
-
     def _alerts(
         self, line: Line, message: Message, annotations: Labels
     ) -> Iterator[dict[str, object]]:
-        """The alert of a group, and the ends of those it had under other labels."""
+        """The alert of a group, and the end of what it may have had under other labels.
+
+        Who told of it is not known: it may have been another instance.
+        """
+        over = {LAG_SEVERITY} if line.reason else self._severities
         if message.event == "open":
-            current, told = _severity(line), self._told.get(_subject(line))
+            current = _severity(line)
             yield self._alert(line, current, annotations, message.now_ms + self._kept_ms)
-            over = {told.severity} - {current} if told else set()
-        else:  # another instance may have told of another severity: whichever it was, it is over
-            over = {*SEVERITIES.values()} if not line.reason else {LAG_SEVERITY}
+            over = over - {current}
         for severity in sorted(over):
             yield self._alert(line, severity, annotations, message.now_ms)
 
@@ -155,9 +141,11 @@ def _lines(message: Message) -> tuple[Line, ...]:
     )
 
 
-def _subject(line: Line) -> Subject:
-    return Subject(line.cluster, line.group, line.id if line.reason else "")
-
-
 def _severity(line: Line) -> str:
-    return LAG_SEVERITY if line.reason else SEVERITIES.get(line.status, "info")
+    return LAG_SEVERITY if line.reason else SEVERITIES.get(line.status, GOOD_SEVERITY)
+
+
+def _batched(alerts: list[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
+    rest = iter(alerts)
+    while part := [*islice(rest, ALERTS)]:
+        yield part

@@ -164,7 +164,7 @@ class Delivery:
             left = self._left(now_s)
             if not self._slots or left <= 0 or now_s < self._resume_at or not self._may_send():
                 return []
-            batch = next_batch(self._firsts(), len(self._slots), left)
+            batch = next_batch(self._firsts(), len(self._slots), left, self._sender.digests)
             for each in batch:
                 self._slots[each.subject] = self._slots.pop(each.subject)
                 self._outcomes["retried"] += each.identity in self._failed

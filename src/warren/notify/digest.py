@@ -1,21 +1,28 @@
 """Many messages in one, when each by itself would be a flood."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from warren.model import Status
-from warren.notify.message import GroupResult, Message
+from warren.notify.message import Event, GroupResult, Message
 from warren.notify.wanted import Wanted
 
 KEPT_BACK = 2  # of a minute's messages: for a digest of openings and one of closes
 
 
-def next_batch(queue: Iterable[Wanted], length: int, left: int) -> list[Wanted]:
-    """Take the first of the queue; when it is too long for the messages left, all of its kind."""
+def next_batch(
+    queue: Iterable[Wanted], length: int, left: int, digests: Callable[[Event], bool]
+) -> list[Wanted]:
+    """Take the first of the queue; when it is too long for the messages left, all of its kind.
+
+    What cannot be told in a digest comes one by one, at the rate there is.
+    """
     first = list(islice(queue, 1))
     if length <= left or left > KEPT_BACK:
         return first
     event = first[0].notice.event
+    if not digests(event):
+        return first
     return first + [each for each in queue if each.notice.event == event]
 
 

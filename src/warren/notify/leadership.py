@@ -91,8 +91,7 @@ def directory(config: Config, environ: Mapping[str, str]) -> Path:
     if config.general.state_dir:
         return Path(config.general.state_dir, "notifier").absolute()
     watched = sorted((name, cluster.servers) for name, cluster in config.clusters.items())
-    told = sorted(config.notifiers)
-    name = _short_hash(repr((watched, told)))
+    name = _short_hash(repr(watched))
     home = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME") or "~", ".local", "state")
     return Path(home, "warren", f"notifier-{name}").expanduser().absolute()
 

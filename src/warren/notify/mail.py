@@ -17,7 +17,7 @@ import msgspec
 from warren.config import Config, EmailNotifier
 from warren.errors import SendFailed, TemplateFailed
 from warren.notify import templates
-from warren.notify.message import Message, PartitionResult
+from warren.notify.message import Event, Message, PartitionResult
 from warren.notify.page import page_url
 from warren.notify.smtp import deliver
 from warren.notify.template_data import readable
@@ -38,6 +38,9 @@ class EmailSender:
     def send(self, message: Message) -> str:
         receivers = [address.addr_spec for address in self._receivers]
         return deliver(self._notifier, self.write(message), receivers)
+
+    def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
+        return True
 
     def close(self) -> None:
         """Every mail has a connection of its own."""

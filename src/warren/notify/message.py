@@ -75,6 +75,10 @@ class Message(msgspec.Struct, frozen=True):
 class Sender(Protocol):
     """A notifier's way to its receiver. One thread calls it."""
 
+    def digests(self, event: Event) -> bool:
+        """Whether it can tell of many groups in one message."""
+        ...
+
     def send(self, message: Message) -> str:
         """Return the receiver's answer, in a line; raise SendFailed if it did not take it."""
         ...

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from warren.config import Config, Loaded, Notifier
 from warren.errors import ConfigError, SendFailed
-from warren.notify.message import Event
-from warren.notify.sample import sample
-from warren.notify.senders import sender
-
-# Any moment does: what is written is thrown away.
-NOW_MS = 1_700_000_000_000
+from warren.model import Status
+from warren.notify.growth import LagRule
+from warren.notify.message import Event, Message
+from warren.notify.sample import NOW_MS, digest_of, sample, vanished
+from warren.notify.senders import Writer, sender
 
 
 def rehearse(loaded: Loaded) -> None:
@@ -37,11 +38,25 @@ def _problems(notifier: Notifier, config: Config) -> Iterator[str]:
     except SendFailed as error:
         yield _placed(prefix, error)
         return
+    try:
+        for message in _samples(notifier, made):
+            made.write(message)
+    except SendFailed as error:
+        yield _placed(prefix, error)
+
+
+def _samples(notifier: Notifier, made: Writer) -> Iterator[Message]:
+    """Every kind of message that the notifier may have to write."""
     for event in events(notifier):
-        try:
-            made.write(sample(event, NOW_MS))
-        except SendFailed as error:
-            yield _placed(prefix, error)
+        yield sample(event, NOW_MS)
+        if notifier.rate and made.digests(event):
+            yield digest_of(event, NOW_MS)
+    if notifier.send_close:
+        yield vanished(NOW_MS)
+    if notifier.threshold <= Status.OK:
+        yield msgspec.structs.replace(sample("close", NOW_MS), event="open", id="", start_ms=0)
+    if LagRule.of(notifier):
+        yield msgspec.structs.replace(sample("close", NOW_MS), event="open", reason="lag is 9")
 
 
 def _placed(prefix: str, error: SendFailed) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import socket
+import ssl
 import sys
 import weakref
 from urllib.request import getproxies, proxy_bypass
@@ -24,16 +25,18 @@ class Requests:
 
     def __init__(self, settings: OverHttp) -> None:
         self._timeout = settings.timeout
+        headers = {
+            "User-Agent": f"warren/{warren.__version__}",
+            "Content-Type": "application/json",
+            **settings.headers,
+        }
+        routes = Routes(settings)
         self._runner = asyncio.Runner()
         auth = (settings.username, settings.password.reveal()) if settings.username else None
         self._client = httpx.AsyncClient(
-            transport=Routes(settings),
+            transport=routes,
             auth=auth,
-            headers={
-                "User-Agent": f"warren/{warren.__version__}",
-                "Content-Type": "application/json",
-                **settings.headers,
-            },
+            headers=[(name.encode(), value.encode()) for name, value in headers.items()],
             timeout=None,  # noqa: S113  httpx has none for the whole; see below
             follow_redirects=True,
             max_redirects=MAX_REDIRECTS,
@@ -56,6 +59,8 @@ class Requests:
             raise SendFailed(f"{where} cannot be asked: {error}", retry=False) from error
         except httpx.HTTPError as error:
             raise SendFailed(f"cannot reach {where}: {why(error)}", retry=True) from error
+        except (OSError, ValueError, ImportError) as error:  # such as a proxy of an unknown kind
+            raise SendFailed(f"cannot ask {where}: {why(error)}", retry=True) from error
         answer = f"{response.status_code} {response.reason_phrase}"
         answer = f"{answer}: {text}" if text else answer
         if not response.is_success:
@@ -87,12 +92,13 @@ class Routes(httpx.AsyncBaseTransport):
 
     def __init__(self, settings: OverHttp) -> None:
         self._settings = settings
+        self._context = tls_context(settings.extra_ca, noverify=settings.noverify)
         self._transports: dict[str, httpx.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         proxy = _proxy(request.url)
         if proxy not in self._transports:
-            self._transports[proxy] = _transport(self._settings, proxy)
+            self._transports[proxy] = _transport(self._settings, self._context, proxy)
         return await self._transports[proxy].handle_async_request(request)
 
     async def aclose(self) -> None:
@@ -100,10 +106,10 @@ class Routes(httpx.AsyncBaseTransport):
             await transport.aclose()
 
 
-def _transport(settings: OverHttp, proxy: str) -> httpx.AsyncHTTPTransport:
+def _transport(settings: OverHttp, context: ssl.SSLContext, proxy: str) -> httpx.AsyncHTTPTransport:
     kept = 0 if settings.disable_http_keepalive else 1
     return httpx.AsyncHTTPTransport(
-        verify=tls_context(settings.extra_ca, noverify=settings.noverify),
+        verify=context,
         limits=httpx.Limits(max_keepalive_connections=kept, keepalive_expiry=90),
         proxy=proxy or None,
         socket_options=_keepalive(settings.keepalive),

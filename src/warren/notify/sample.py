@@ -1,10 +1,14 @@
 """A made-up incident: templates are tried on it, and `notify-test` sends it."""
 
+import msgspec
+
 from warren.model import Status
-from warren.notify.message import Event, GroupResult, Message, Offset, PartitionResult
+from warren.notify.message import Event, GroupResult, Line, Message, Offset, PartitionResult
+from warren.notify.result import missing_result
 
 CLUSTER, GROUP = "sample-cluster", "sample-group"
 LASTED_MS = 600_000
+NOW_MS = 1_700_000_000_000  # any moment, where what is written is thrown away
 
 
 def sample(event: Event, now_ms: int) -> Message:
@@ -12,6 +16,21 @@ def sample(event: Event, now_ms: int) -> Message:
     result = _bad(now_ms) if event == "open" else _good(now_ms)
     start_ms = now_ms if event == "open" else now_ms - LASTED_MS
     return Message(event, CLUSTER, GROUP, "sample-incident", start_ms, now_ms, result)
+
+
+def vanished(now_ms: int) -> Message:
+    """The close of a group that is gone."""
+    result = missing_result(CLUSTER, GROUP)
+    return msgspec.structs.replace(sample("close", now_ms), result=result)
+
+
+def digest_of(event: Event, now_ms: int) -> Message:
+    """Two groups in one message."""
+    one = sample(event, now_ms)
+    status, lag = one.result.status, one.result.total_lag
+    line = Line(CLUSTER, GROUP, status, lag, one.id, one.start_ms)
+    result = GroupResult("", "", status, 1.0, (), 0, None, 2 * lag)
+    return Message(event, "", "", "", one.start_ms, now_ms, result, digest=(line, line))
 
 
 def _bad(now_ms: int) -> GroupResult:

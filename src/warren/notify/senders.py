@@ -13,7 +13,7 @@ from warren.config import (
 from warren.notify import templates
 from warren.notify.alertmanager import AlertmanagerSender
 from warren.notify.mail import EmailSender
-from warren.notify.message import Message, Sender
+from warren.notify.message import Event, Message, Sender
 from warren.notify.slack import SlackSender
 from warren.notify.webhook import HttpSender
 
@@ -35,11 +35,14 @@ class NullSender:
     def send(self, message: Message) -> str:  # noqa: ARG002  whatever it is
         return "class null sends nothing"
 
+    def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
+        return True
+
     def close(self) -> None:
         pass
 
     def write(self, message: Message) -> object:
-        template = self._templates.get(message.event)
+        template = None if message.digest else self._templates.get(message.event)
         return template.render(message) if template else ""
 
 

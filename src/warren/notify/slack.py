@@ -11,7 +11,7 @@ from warren.config import Config, SlackNotifier
 from warren.go_json import encode
 from warren.model import Status
 from warren.notify import templates
-from warren.notify.message import Message
+from warren.notify.message import Event, Message
 from warren.notify.page import group_url, page_url
 from warren.notify.requests import Requests
 from warren.notify.template_data import readable
@@ -46,13 +46,17 @@ class SlackSender:
         template = None if message.digest else self._templates.get(message.event)
         return template.render(message).encode() if template else encode(self._payload(message))
 
+    def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
+        return True
+
     def close(self) -> None:
         self._requests.close()
 
     def _payload(self, message: Message) -> dict[str, object]:
         """`text` is what a phone shows; `blocks` are the message."""
         title = f"{_signal(message)} {headline(message)}"
-        blocks = [_header(title), *(_digest(message) if message.digest else _group(message))]
+        about = _digest(message, self._page) if message.digest else _group(message)
+        blocks = [_header(title), *about]
         if link := group_url(self._page, message.cluster, message.group):
             blocks.append(_section(f"<{link}|Open in Warren>"))
         return {"text": escaped(title), "blocks": blocks}
@@ -98,8 +102,8 @@ def _group(message: Message) -> Iterator[Block]:
         yield _section(f"and {counted(rest, 'more partition')}")
 
 
-def _digest(message: Message) -> Iterator[Block]:
-    """As many lines as fit, the worst first; the page has the rest."""
+def _digest(message: Message, page: str) -> Iterator[Block]:
+    """As many lines as fit, the worst first; how many more, and where they are."""
     yield _section(escaped(digest_summary(message)))
     lines = sorted(message.digest, key=lambda line: (-line.status, -line.total_lag))
     texts, shown = [escaped(digest_line(line)) for line in lines], 0
@@ -114,7 +118,8 @@ def _digest(message: Message) -> Iterator[Block]:
             yield _section(_fenced(cut(t, FIELD_CHARACTERS) for t in texts[shown : shown + fits]))
         shown += fits
     if (rest := len(texts) - shown) > 0:
-        yield _section(f"and {counted(rest, 'more group')}")
+        more = counted(rest, "more group")
+        yield _section(f"and {more}, <{page}|listed in Warren>" if page else f"and {more}")
 
 
 def _header(text: str) -> Block:

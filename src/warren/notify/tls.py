@@ -4,6 +4,8 @@ import os
 import socket
 import ssl
 
+from warren.errors import SendFailed
+
 
 def tls_context(extra_ca: str, *, noverify: bool) -> ssl.SSLContext:
     """Trust the system's certificates and those of `extra_ca`, or anybody."""
@@ -12,7 +14,11 @@ def tls_context(extra_ca: str, *, noverify: bool) -> ssl.SSLContext:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     elif extra_ca:
-        context.load_verify_locations(extra_ca)
+        try:
+            context.load_verify_locations(extra_ca)
+        except OSError as error:  # SSLError too
+            problem = f"certificates of {extra_ca} cannot be used: {why(error)}"
+            raise SendFailed(problem, retry=True) from error
     return context
 
 

@@ -1,10 +1,12 @@
 """Class `http`: a request whose URL and body are the user's templates."""
 
 from warren.config import HttpNotifier
+from warren.errors import TemplateFailed
 from warren.go_json import encode
 from warren.notify import templates
-from warren.notify.message import Message
+from warren.notify.message import Event, Message
 from warren.notify.requests import Requests, origin
+from warren.notify.sample import NOW_MS, digest_of, sample
 from warren.notify.template_data import readable
 from warren.notify.wording import digest_counts, utc
 
@@ -30,6 +32,15 @@ class HttpSender:
         url = self._urls[message.event].render(message)
         origin(url)  # refuses what is no URL
         return self._methods[message.event], url, body
+
+    def digests(self, event: Event) -> bool:
+        """Not where the URL is that of one group or incident."""
+        samples = (sample(event, NOW_MS), digest_of(event, 2 * NOW_MS))
+        try:
+            urls = {self._urls[event].render(each) for each in samples}
+        except TemplateFailed:
+            return False
+        return len(urls) == 1
 
     def close(self) -> None:
         self._requests.close()
