@@ -219,8 +219,8 @@ def test_a_lock_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_instances_with_one_configuration_meet_at_one_file(tmp_path: Path) -> None:
     first = load_text(tmp_path, MINIMAL).config
     (tmp_path / "open").touch()
-    notifier = NOTIFIER.format(template=tmp_path / "open")
-    same = load_text(tmp_path, f"{MINIMAL}[httpserver.default]\naddress = ':1'\n{notifier}").config
+    more = f'[notifier.x]\nclass-name = "null"\ntemplate-open = "{tmp_path}/open"\n'
+    same = load_text(tmp_path, f"{MINIMAL}{more}[httpserver.default]\naddress = ':1'\n").config
     other = load_text(tmp_path, MINIMAL.replace("localhost:9092", "elsewhere:9092")).config
     placed = load_text(tmp_path, '[general]\nstate-dir = "/var/lib/warren"\n' + MINIMAL).config
     environ = {"HOME": "/home/w"}

@@ -107,9 +107,9 @@ max-per-minute = 5
     told = [line.split(": ", 3)[2:] for line in result.stderr.splitlines() if "notifier." in line]
     index = f"{template}:1: function 'index' failed: index out of range"
     assert told == [
-        ["notifier.lag", index],
-        ["notifier.good", index],
         ["notifier.gone", f"{gone}:1: there is no field Nothing in the message"],
+        ["notifier.good", index],
+        ["notifier.lag", index],
     ]
 
 
@@ -135,7 +135,7 @@ def test_an_unknown_name_is_told_with_the_known_ones(tmp_path: Path) -> None:
 
 def test_what_would_fail_at_night_is_found_at_the_start(tmp_path: Path) -> None:
     template = tmp_path / "bad.tmpl"
-    template.write_text("fine\n{{.Id}}")
+    template.write_text("fine\n{{.Ident}}")
     mail = tmp_path / "mail.tmpl"
     mail.write_text("no subject")
     notifiers = f"""
@@ -178,7 +178,7 @@ template-open = "{template}"
 
     file = tmp_path / "burrow.toml"
     told = [line for line in result.stderr.splitlines() if not line.startswith("warning: ")]
-    no_field = f"{template}:2: there is no field Id in the message"
+    no_field = f"{template}:2: there is no field Ident in the message"
     no_address = "'burrow' is no list of mail addresses such as ops@example.com"
     assert result.exit_code == 1
     assert told == [

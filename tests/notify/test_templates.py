@@ -76,7 +76,7 @@ def test_a_nil_that_go_fails_on_has_no_value(tmp_path: Path) -> None:
 
 def test_what_is_wrong_is_told_with_file_and_line(tmp_path: Path) -> None:
     cases = {
-        "{{.Group}}\n{{.Id}}": ":2: there is no field Id in the message",
+        "{{.Group}}\n{{.Ident}}": ":2: there is no field Ident in the message",
         "{{.Group}}\n\n{{if .Group}}": ":3: unexpected EOF",
         "{{nothing .Group}}": ":1: function 'nothing' not defined",
         "a\n{{range .Result.Partitions}}{{.Status.Name}}{{end}}": ":2: there is no field Name "
@@ -153,3 +153,9 @@ def test_the_shipped_mail_says_what_it_is_about(tmp_path: Path) -> None:
     assert closed.startswith('Subject: [Warren] a&b "c" on local is OK\n\n')
     assert "in good order" in closed
     assert "is ERR: lag of 9 is above 5\n\nlag of 9 is above 5\n" in lag
+
+
+def test_the_id_has_two_names_as_in_a_template_that_comes_with_burrow(tmp_path: Path) -> None:
+    assert rendered('{"ids": ["{{.Id}}", "{{.ID}}"]}', tmp_path, message()) == (
+        '{"ids": ["id-1", "id-1"]}'
+    )

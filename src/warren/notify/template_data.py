@@ -16,7 +16,7 @@ def readable(text: str) -> str:
 
 
 def template_data(message: Message, extras: Mapping[str, str]) -> Struct:
-    """What `.` is; `.Reason` is Warren's own."""
+    """What `.` is; `.Reason` and `.Id` are Warren's own."""
     start = Moment.at(message.start_ms) if message.start_ms else Moment.never()
     fields = {
         "Cluster": readable(message.cluster),
@@ -26,7 +26,8 @@ def template_data(message: Message, extras: Mapping[str, str]) -> Struct:
         "Extras": Table(extras, ""),
         "Result": _result(message.result),
     }
-    return Struct("the message", {**fields, "Reason": readable(message.reason)}, fields)
+    ours = {"Reason": readable(message.reason), "Id": message.id}  # Burrow's own template has Id
+    return Struct("the message", {**fields, **ours}, fields)
 
 
 def _result(result: GroupResult) -> Struct:
