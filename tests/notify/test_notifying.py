@@ -1,6 +1,5 @@
 """From boards to messages: whole days of verdicts, restarts, take-overs and what is not judged."""
 
-import itertools
 import json
 import threading
 import time
@@ -10,20 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from config_files import MINIMAL, load_text
+from config_files import MINIMAL
+from notify.instances import Instance, configured, instance
 from notify.judged import NOW_MS, board_of, statuses
 from notify.receiving import Receiver, in_threads, wait_until
 from servers.http_receiver import http_receiver
 from structlog.testing import capture_logs
 
 from warren.board import Board
-from warren.config import Config
 from warren.errors import LeadershipLost, SendFailed
 from warren.model import Status
 from warren.notify.companions import Lock
 from warren.notify.leadership import leadership
-from warren.notify.message import Sender
-from warren.notify.notifying import Notifying
 from warren.notify.senders import sender
 
 OK, WARN, ERR = Status.OK, Status.WARN, Status.ERR
@@ -45,38 +42,6 @@ webhook-url = "https://localhost/services/T/B/X"
 send-interval = 1800
 send-close = true
 """
-
-
-def configured(folder: Path, *notifiers: str, minimal: str = MINIMAL) -> Config:
-    state = f'\n[general]\nstate-dir = "{folder}"\n'
-    return load_text(folder, minimal + state + "".join(notifiers)).config
-
-
-class Instance:
-    """A process that notifies, with receivers that remember; its clock is the caller's."""
-
-    def __init__(self, config: Config, receivers: Mapping[str, Sender]) -> None:
-        self.board = Board(0)
-        self.lock = leadership(config)
-        self.notifying = Notifying(config, lambda: self.board, self.lock, receivers)
-        self._turns = itertools.count(step=10_000)
-
-    def look(self, board: Board) -> None:
-        """One round with that board, until everything it asks for was sent and noted."""
-        self.board = board
-        self.notifying.look(next(self._turns), board.moment_ms)
-        wait_until(lambda: not any(each.health()["queued"] for each in self.notifying.deliveries))
-        self.notifying.note_told(board.moment_ms)
-
-
-@contextmanager
-def instance(config: Config, receivers: Mapping[str, Sender]) -> Iterator[Instance]:
-    made = Instance(config, receivers)
-    deliveries = [each.run for each in made.notifying.deliveries]
-    with in_threads([made.lock.run, *deliveries]):
-        wait_until(lambda: made.lock.leads)
-        made.notifying.take_over()
-        yield made
 
 
 def told(receivers: Mapping[str, Receiver], ids: dict[str, int]) -> list[str]:
