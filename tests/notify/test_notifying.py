@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from config_files import MINIMAL
 from notify.instances import Instance, configured, instance
-from notify.judged import NOW_MS, board_of, statuses
+from notify.judged import NOW_MS, Part, board_of, statuses, verdicts_of
 from notify.receiving import Receiver, in_threads, wait_until
 from servers.http_receiver import http_receiver
 from structlog.testing import capture_logs
@@ -511,3 +511,40 @@ def test_a_close_that_nobody_takes_for_a_day_is_given_up_and_counted(tmp_path: P
     assert (health["queued"], outcomes["dropped"], saved) == (0, 1, {})
     (line,) = [line for line in logged if line["event"] == "close given up"]
     assert (line["log_level"], line["name"], line["group"]) == ("warning", "channel", "billing")
+
+
+def test_a_growing_lag_is_told_to_slack_once_over_a_restart_and_so_is_its_end(
+    tmp_path: Path,
+) -> None:
+    with http_receiver() as receiver, ExitStack() as process:
+        growing = f"""
+        [notifier.growing]
+        class-name = "slack"
+        webhook-url = "{receiver.url}/services/T/B/X"
+        send-interval = 36000
+        send-close = true
+        lag-growing-for = 360
+        lag-groups = "^billing$"
+        """
+        config = configured(tmp_path, growing)
+
+        def start() -> Instance:
+            process.close()
+            made = {"growing": sender(config.notifiers["growing"], config)}
+            return process.enter_context(instance(config, made))
+
+        current, told = start(), []
+        lags = [*range(10), RESTART, *range(10, 20), 3]
+        for minute, lag in enumerate(lags):
+            if lag is None:
+                current = start()
+                continue
+            groups = {"billing": [Part(lag=lag)], "sales": [Part(lag=lag)]}
+            current.look(board_of({"local": verdicts_of(groups)}, NOW_MS + minute * MINUTE))
+            told += [(lag, json.loads(each.body)) for each in receiver.got]
+            receiver.got.clear()
+
+    assert [(lag, body["text"]) for lag, body in told] == [
+        (6, ":large_yellow_circle: billing: lag is 6, growing for 360 s"),
+        (3, ":large_green_circle: billing lag alert is over"),
+    ]
