@@ -27,6 +27,7 @@ HEALTH = {
             "restarts": 1,
         }
     },
+    "incidents": {"rounds": {"silent": ["far"], "silent_consumers": ["old"]}},
     "sinks": {"influxdb": {"outcomes": {"sent": 9}}},
 }
 
@@ -92,6 +93,8 @@ def test_warren_tells_about_itself(server: Running) -> None:
         'warren_consumer_state{consumer="local",state="caught up"}': "1",
         'warren_log_ends_age_seconds{cluster="local"}': "1.5",
         'warren_sink_outcomes_total{sink="influxdb",outcome="sent"}': "9",
+        'warren_notifying_silent{kind="cluster",name="far"}': "1",
+        'warren_notifying_silent{kind="consumer",name="old"}': "1",
         "warren_tick_seconds": "0.25",
         "warren_ready": "1",
         "warren_series_cut": "0",
