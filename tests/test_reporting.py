@@ -9,7 +9,7 @@ from warren.cluster import Accepts, Cluster
 from warren.config import Consumer
 from warren.group_events import ClassicGroup, ClassicMember
 from warren.pipeline import fold_reported
-from warren.reporting import Reporting, forget_vanished
+from warren.reporting import Reporting, forget_vanished, groups_by_consumer
 from warren.sources.reported import Commit, Key, Reported
 from warren.windows.view import histories
 from warren.windows.windows import Windows
@@ -79,3 +79,16 @@ def test_owners_in_zookeeper_count_where_kafka_knows_no_members() -> None:
     fold_reported(old, told(owners={"first": "zk-host", "second": "zk-host"}), NOW)
 
     assert (owner(old, FIRST), owner(old, both)) == ("/kafka-host", "zk-host")
+
+
+def test_groups_outside_kafka_are_known_by_who_tells_of_them() -> None:
+    old = reporting()
+    fold_reported(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
+
+    old.cluster.elsewhere = {"old": {"first"}, "storm": set()}
+    told_by_all = groups_by_consumer(old.cluster)
+    old.cluster.elsewhere = {"old": {"first"}, "storm": None}  # what it has, nobody knows yet
+    unclaimed = groups_by_consumer(old.cluster)
+
+    assert told_by_all == {"old": {"first"}, "storm": set()}
+    assert unclaimed == {"old": {"first"}, "storm": {"second"}}

@@ -20,6 +20,7 @@ from warren.notify.incidents import (
     Told,
     advance,
     confirm,
+    is_owed,
     notices,
     trimmed,
 )
@@ -337,3 +338,27 @@ def test_a_restart_at_any_point_changes_nothing(
     policy: Policy, steps: list[tuple[Status, bool]], restarts: set[int]
 ) -> None:
     assert play(policy, steps, restarts) == play(policy, steps)
+
+
+def test_what_was_taken_before_the_lead_was_lost_counts_if_nobody_has_gone_on_since() -> None:
+    opened = Notice("m", "open", "id-1", 5, 10, Status.ERR)
+    closed = opened._replace(event="close")
+    told = Told("id-1", 5, 10, Status.ERR)
+    cases = {
+        "nobody noted it": (Record("id-1", 5), opened, True),
+        "another told it later": (Record("id-1", 5, {"m": told}), opened, False),
+        "it is a repeat": (Record("id-1", 5, {"m": told}), opened._replace(now_ms=99), True),
+        "another ended it": (Record(), opened, False),
+        "there is a new incident": (Record("id-2", 50), opened, False),
+        "a close nobody noted": (Record("", 0, {"m": told}), closed, True),
+        "a close that another sent": (Record(), closed, False),
+        "a close, and a new incident": (
+            Record("id-2", 50, {"m": Told("id-2", 50, 60, Status.ERR)}),
+            closed,
+            False,
+        ),
+    }
+
+    wrong = [name for name, (at, notice, owed) in cases.items() if is_owed(at, notice) != owed]
+
+    assert wrong == []

@@ -139,7 +139,6 @@ class Notifying:
         self._taken = [each for each in self._taken if self._is_owed(each)]
         self._lost, self._open = "", self._ledger.open
         self._due_s, self._presence, self._watches = {}, {}, {}
-        self._currents = Currents()
         log.info("going on with the incidents there are", type="notifier", open=self._open)
 
     def note_told(self, now_ms: int) -> None:
