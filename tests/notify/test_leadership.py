@@ -1,7 +1,6 @@
 """One leads, and what it saves is there for the next: by ZooKeeper, by Kafka, by a file."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from confluent_kafka import Producer
 from notify.contest import wait_for
 from servers.zookeeper import Zookeeper
 
+from warren.clients import zookeeper as clients
 from warren.config import Tls
 from warren.config import Zookeeper as Settings
 from warren.demo.broker import Broker
@@ -22,7 +22,6 @@ from warren.notify.leadership import Leadership, directory, leadership
 from warren.notify.zookeeper_lock import ZookeeperLock
 
 LEAD_S = 20.0
-GRANTED_S = 10.0  # by the server of these tests, at most: twenty ticks
 Make = Callable[[], Leadership]
 
 
@@ -250,14 +249,12 @@ def test_foreign_or_damaged_nodes_do_not_keep_anybody_from_leading(zookeeper: Zo
     assert mended == {f"key-{n}": b"new" for n in range(1000)}
 
 
-def test_the_lease_is_shorter_than_the_session_that_the_server_grants(zookeeper: Zookeeper) -> None:
-    settings = Settings(servers=(zookeeper.address,), timeout=60, root_path="/granted")
-    lock = ZookeeperLock(settings, None)
-    with leading(lock):
-        zookeeper.freeze()
-        frozen = time.monotonic()
-        wait_for(lambda: not lock.leads)
-        ended = time.monotonic()
-        zookeeper.thaw()
+def test_the_session_is_as_long_as_the_server_grants(zookeeper: Zookeeper) -> None:
+    granted = {}
+    for asked_s in (0.1, 3, 60):
+        client = clients.client([zookeeper.address], asked_s)
+        client.start(LEAD_S)
+        granted[asked_s] = client.session_s
+        clients.close(client)
 
-    assert ended - frozen < GRANTED_S
+    assert granted == {0.1: 1.0, 3: 3.0, 60: 10.0}  # two ticks at least, twenty at most
