@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from warren.demo import loader, records
 from warren.demo.broker import Broker
 from warren.demo.offsets_topic import make_offsets_topic
+from warren.sources.placement import partition_of
 
 NEWEST_MS = 1_700_000_000_000
 
@@ -65,7 +66,7 @@ def test_a_real_commit_equals_ours(broker: Broker) -> None:
     real = dict(read_offsets_topic(broker, groups=set(groups)))
 
     homes = {group: message.partition() for group, message in real.items()}
-    assert homes == {group: records.partition_of(group, 4) for group in groups}
+    assert homes == {group: partition_of(group, 4) for group in groups}
     for group, message in real.items():
         value = message.value()
         (committed_ms,) = struct.unpack(">q", value[-9:-1])
@@ -90,7 +91,7 @@ def test_every_group_commits_on_every_partition_in_every_round(broker: Broker) -
     assert load.commits == 210
     assert keys == expected
     assert {group: message.partition() for group, message in written} == {
-        group: records.partition_of(group, 4) for group in load.group_names
+        group: partition_of(group, 4) for group in load.group_names
     }
 
 

@@ -17,7 +17,8 @@ from e2e.watching import EVENTUALLY_S, Watching, eventually, source, storage, wa
 from pyspark.sql import SparkSession
 
 from warren.demo.broker_cluster import BrokerCluster
-from warren.demo.records import OFFSETS_TOPIC, commit_key, commit_value, partition_of
+from warren.demo.records import OFFSETS_TOPIC, commit_key, commit_value
+from warren.sources.placement import partition_of
 
 MOVES_FROM_3, MOVES_FROM_2, STAYS = range(3)
 REPLICAS = [[3, 1, 2], [2, 1, 3], [1, 2, 3]]

@@ -26,6 +26,7 @@ from confluent_kafka.cimpl import NewTopic
 from warren.demo import records
 from warren.demo.offsets_topic import make_offsets_topic
 from warren.errors import WarrenError
+from warren.sources.placement import partition_of
 
 # Only a client of this name may write to an internal topic.
 INTERNAL_WRITER = "__admin_client"
@@ -127,7 +128,7 @@ def _commits(load: Load, offsets_partitions: int) -> Iterator[Batch]:
     homes: dict[int, list[bytes]] = defaultdict(list)
     for group in load.group_names:
         heads = [records.commit_key_head(group, topic) for topic in load.topic_names]
-        homes[records.partition_of(group, offsets_partitions)] += heads
+        homes[partition_of(group, offsets_partitions)] += heads
     for values in _values(load):
         for home, heads in homes.items():
             commits = (

@@ -7,8 +7,9 @@ from itertools import count
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from warren.demo.records import OFFSETS_TOPIC, partition_of
+from warren.demo.records import OFFSETS_TOPIC
 from warren.errors import StartError
+from warren.sources.placement import partition_of
 
 WAIT_SECONDS = 60
 LOADING = (

@@ -5,16 +5,6 @@ import struct
 OFFSETS_TOPIC = "__consumer_offsets"
 
 
-def partition_of(group: str, partitions: int) -> int:
-    """The partition of the offsets topic that holds a group, by Java's `hashCode`."""
-    code = 0
-    for (unit,) in struct.iter_unpack(">H", group.encode("utf-16-be")):
-        code = (31 * code + unit) & 0xFFFF_FFFF
-    signed = code - (1 << 32) if code >> 31 else code
-    # Java has no positive counterpart of its smallest integer; Kafka takes 0.
-    return (0 if signed == -(1 << 31) else abs(signed)) % partitions
-
-
 def commit_key(group: str, topic: str, partition: int) -> bytes:
     return commit_key_head(group, topic) + struct.pack(">i", partition)
 
