@@ -51,6 +51,7 @@ class Histories:
     last_ms: Ints  # time of the newest commit
     owner: npt.NDArray[np.int32]  # places in `owners`
     client: npt.NDArray[np.int32]
+    stopped: npt.NDArray[np.bool_]  # had stopped when it was judged last, and is silent since
 
     newest_end: Ints
     lowest_end: Ints  # the lowest end still remembered

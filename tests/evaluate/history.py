@@ -62,6 +62,7 @@ def history(partitions: Sequence[Past], group: str = "g") -> Histories:
         last_ms=column([slots[-1].ms if slots else 0 for slots in held]),
         owner=nothing,
         client=nothing,
+        stopped=np.zeros(count, np.bool_),
         newest_end=column(newest),
         lowest_end=column(lowest),
     )

@@ -37,15 +37,17 @@ class Evidence(NamedTuple):
     lag: Grid
     current_lag: Ints
     lowest_end: Ints  # of the log ends still remembered
+    had_stopped: Mask  # when judged last, and no commit came since
 
 
 def decide(evidence: Evidence, allowed_lag: int, now_ms: int) -> npt.NDArray[np.uint8]:
     """The first rule that holds for each window."""
-    offset, committed_ms, lag, current_lag, lowest_end = evidence
+    offset, committed_ms, lag, current_lag, lowest_end, had_stopped = evidence
     at_the_end = was_at_the_end(offset, lowest_end)
     holds = {
         Rule.CAUGHT_UP: is_caught_up(current_lag, allowed_lag),
-        Rule.STOPPED: has_stopped(committed_ms, now_ms) & ~at_the_end,
+        # Only a commit ends a silence: a clock that was set back does not.
+        Rule.STOPPED: (has_stopped(committed_ms, now_ms) | had_stopped) & ~at_the_end,
         Rule.REWOUND: has_rewound(offset),
         Rule.WAS_CAUGHT_UP: was_caught_up(lag, allowed_lag),
         Rule.STALLED: has_stalled(offset),

@@ -128,6 +128,7 @@ def _judge_partitions(
             np.asfortranarray(histories.lag[where]),
             current_lag[some],
             histories.lowest_end[end_row[some]],
+            histories.stopped[row[some]],
         )
         rule[some] = rules.decide(evidence, settings.allowed_lag, now_s * 1000)
     return Partitions(

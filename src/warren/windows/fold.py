@@ -45,6 +45,7 @@ def fold(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
     commits = _by_row(commits)
     head = _heads(commits.row)
     rows = commits.row[head]
+    grid.stopped[rows] = False
     before = np.concatenate([commits.order[:1], commits.order[:-1]])
     before[head] = grid.order[rows, -1]
     late = commits.order <= before

@@ -33,6 +33,7 @@ class Grid(Rows):
     last_ms: Ints  # when the newest commit was made, also if it was merged into an older one
     owner: npt.NDArray[np.int32]
     client: npt.NDArray[np.int32]
+    stopped: Mask  # judged to have stopped, and no commit has come since
 
     def __init__(self, intervals: int) -> None:
         wide = (intervals,)
@@ -47,6 +48,7 @@ class Grid(Rows):
                 "last_ms": ((), np.int64),
                 "owner": ((), np.int32),
                 "client": ((), np.int32),
+                "stopped": ((), np.bool_),
             }
         )
         self.intervals = intervals
@@ -59,6 +61,7 @@ class Grid(Rows):
     def clear_windows(self, rows: Ints) -> None:
         self.filled[rows] = 0
         self.last_ms[rows] = 0
+        self.stopped[rows] = False
 
     def clear_before(self, rows: Ints, order: Ints) -> None:
         """Clear what each row holds of before its `order`; late deletions leave newer commits."""

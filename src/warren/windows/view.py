@@ -38,6 +38,7 @@ def histories(windows: Windows) -> Histories:
         last_ms=grid.last_ms,
         owner=grid.owner,
         client=grid.client,
+        stopped=grid.stopped,
         newest_end=ends.rows.newest,
         lowest_end=ends.rows.lowest,
     )
