@@ -21,6 +21,7 @@ from warren.clients import kafka
 from warren.cluster import Following
 from warren.config import Connection
 from warren.errors import OffsetsTopicMissing, StreamEnded, Unreachable
+from warren.session import SCRATCH
 from warren.sources import log_ends
 from warren.sources.causes import root_cause
 from warren.sources.offsets_topic import BATCH_RECORDS, HandOver, Positions, Source
@@ -44,9 +45,6 @@ class Follower:
         settings = following.settings
         self._spark = spark
         self._following = following
-        self._options = kafka.spark(settings.servers, connection) | {
-            "kafka.isolation.level": settings.isolation_level.replace("-", "_")
-        }
         self._connection = connection
         self._changed = changed
         is_begun = bool(following.progress.position)  # by the snapshot it goes on from
@@ -163,9 +161,9 @@ class Follower:
         hand_over = HandOver()
         # A pool of its own lets small batches pass another cluster's catching up.
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", settings.name)
-        source = Source(settings.offsets_topic, self._options, start, until_now)
+        source = Source(settings.offsets_topic, self._options(), start, until_now)
         with tempfile.TemporaryDirectory(
-            prefix="warren-stream-", ignore_cleanup_errors=True
+            prefix="warren-stream-", dir=self._spark.conf.get(SCRATCH), ignore_cleanup_errors=True
         ) as scratch:
             query = pipeline.follow(self._spark, source, hand_over, Path(scratch))
             try:
@@ -173,6 +171,13 @@ class Follower:
             finally:
                 hand_over.stop()
                 query.stop()
+
+    def _options(self) -> dict[str, str]:
+        """How Spark logs in; keys and certificates as they are now, as they may be renewed."""
+        settings = self._following.settings
+        return kafka.spark(settings.servers, self._connection) | {
+            "kafka.isolation.level": settings.isolation_level.replace("-", "_")
+        }
 
     def _fold_next(self, following: Following, hand_over: HandOver) -> None:
         if batch := hand_over.take(POLL_S):

@@ -1,11 +1,17 @@
 """What a client profile becomes for each of the two clients. That brokers take it: tests/e2e."""
 
 from pathlib import Path
+from typing import Any
 
 from config_files import load_text
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
 
 from warren.clients import kafka
-from warren.config import Connection
+from warren.config import Connection, Sasl, Tls
+from warren.config.secrets import Secret
+from warren.config.sections import ClientProfile
 
 PROFILE = """
 [client-profile.p]
@@ -81,3 +87,33 @@ def test_odd_characters_of_a_password_reach_java_as_they_are(tmp_path: Path) -> 
         "org.apache.kafka.common.security.plain.PlainLoginModule required "
         'username="u" password="a\\"b\\\\c; d";'
     )
+
+
+@given(password=st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+@example(password='a"b\\c\nd\re; f=')
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_java_reads_every_password_as_it_is(spark: SparkSession, password: str) -> None:
+    sasl = Sasl(name="s", username="u", password=Secret(password))
+    options = kafka.spark(SERVERS, Connection(profile=ClientProfile(), sasl=sasl))
+    java: Any = spark.sparkContext._jvm  # noqa: SLF001  # PySpark has no public way to Java
+    config = java.org.apache.kafka.common.config.types.Password(options["kafka.sasl.jaas.config"])
+
+    context = java.org.apache.kafka.common.security.JaasContext.loadClientContext(
+        {"sasl.jaas.config": config}
+    )
+    (entry,) = context.configurationEntries()
+
+    assert dict(entry.getOptions()) == {"username": "u", "password": password}
+
+
+def test_a_key_that_was_renewed_is_the_one_shown(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
+    tls = Tls(name="t", certfile=str(certificate), keyfile=str(key))
+    shown = []
+
+    for text in ("old", "new"):
+        certificate.write_text(text)
+        key.write_text(text)
+        shown.append(kafka.spark(SERVERS, Connection(profile=ClientProfile(), tls=tls)))
+
+    assert [each["kafka.ssl.keystore.key"] for each in shown] == ["old", "new"]

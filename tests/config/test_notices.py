@@ -13,3 +13,20 @@ def test_nothing_to_monitor_is_said(tmp_path: Path) -> None:
     loaded = load_text(tmp_path, "")
 
     assert loaded.warnings == ["cluster: there is no [cluster.NAME]: nothing to monitor"]
+
+
+def test_history_on_the_disks_of_a_sparks_machines_is_warned_of(tmp_path: Path) -> None:
+    spark = '[spark]\nmaster = "spark://one:7077"\n'
+    paths = {
+        "[history]\n": 1,
+        '[history]\ndirectory = "/shared/history"\n': 1,
+        '[history]\ndirectory = "s3a://bucket/history"\n': 0,
+        "": 0,
+    }
+
+    told = {text: load_text(tmp_path, MINIMAL + spark + text).warnings for text in paths}
+    local = load_text(tmp_path, MINIMAL + "[history]\n").warnings
+
+    assert {text: len(warnings) for text, warnings in told.items()} == paths
+    assert told["[history]\n"][0].startswith("history.directory: it is a path, and Spark runs on")
+    assert local == []

@@ -149,3 +149,19 @@ def test_owners_are_told_when_they_change() -> None:
     ]
 
     assert told == [{"billing": owned}, {}, {"billing": {}}]
+
+
+def test_restored_groups_stay_until_a_complete_list_lacks_them() -> None:
+    polled = Polled({"slow": {FIRST: 10}, "gone": {FIRST: 1}}, 0)
+
+    polled.begin(NOW_MS)
+    polled.end(None)
+    at_first = polled.groups
+    polled.take([Answer("slow", {}, {}, "no answer in time")])
+    polled.end({"slow"})
+    listed = polled.groups
+    answered = poll(polled, {"slow": {FIRST: 12}})
+
+    assert at_first == {"slow", "gone"}
+    assert listed == {"slow"}
+    assert changes(answered) == [("slow", 12)]

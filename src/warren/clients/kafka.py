@@ -168,5 +168,7 @@ def _jaas(module: str, given: dict[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
+    """As Java's StreamTokenizer reads it; a bare end of line would end the string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'

@@ -10,3 +10,10 @@ from warren.config.findings import Findings
 def notice(config: Config, findings: Findings) -> None:
     if not config.clusters:
         findings.warn("cluster", "there is no [cluster.NAME]: nothing to monitor")
+    is_local = config.spark.master.startswith("local")
+    if config.history is not None and not is_local and "://" not in config.history_directory:
+        findings.warn(
+            "history.directory",
+            f"it is a path, and Spark runs on {config.spark.master}: unless all its machines share "
+            "that path, each writes its part to its own disk; give a URL",
+        )

@@ -112,14 +112,16 @@ def each_batch(
     decoded: DataFrame, source: Source, hand_over: HandOver, scratch: Path
 ) -> StreamingQuery:
     """Hand every micro-batch over while the query lives."""
-    cores = decoded.sparkSession.sparkContext.defaultParallelism
+    context = decoded.sparkSession.sparkContext
     position = dict(source.start)
 
     def give(batch: DataFrame, number: int) -> None:
         hand_over.wait_for_room()
         until = _read_until(scratch, number)
         size = sum(end - max(position.get(p, 0), 0) for p, end in until.items())
-        table = batch.coalesce(1 if size < SMALL_BATCH else cores).toArrow()
+        # Asked each time: executors come and go.
+        tasks = 1 if size < SMALL_BATCH else context.defaultParallelism
+        table = batch.coalesce(tasks).toArrow()
         position.update(until)
         hand_over.give(Batch(table, until))
 

@@ -34,8 +34,8 @@ class Polled:
 
     @property
     def groups(self) -> set[str]:
-        """Those that have a commit."""
-        return {group for group, offsets in self._offsets.items() if offsets}
+        """Those that have a commit, or had when the program ended and did not answer since."""
+        return {group for group, offsets in self._offsets.items() if offsets} | {*self._restored}
 
     def begin(self, now_ms: int) -> None:
         """A poll begins. Orders go up though the clock may go back."""
@@ -60,6 +60,9 @@ class Polled:
             self._see_owners(nothing, reported)
             del self._offsets[group]
         if listed is not None:
+            self._restored = {
+                group: self._restored[group] for group in self._restored.keys() & listed
+            }
             self._polls += 1
         if self._polls > HELD_POLLS:
             reported.commits.extend(self._held.values())
