@@ -3,11 +3,19 @@
 from uuid import UUID
 
 import pyarrow as pa
+from windows.batches import NOW, Record, batch, log_ends
 
-from warren.cluster import Accepts, Following, new_cluster
+from warren.cluster import Accepts, Cluster, Following, new_cluster
 from warren.config import Consumer, GroupFilter, Storage
-from warren.pipeline import accepted, gone, own_commits
+from warren.evaluate.verdicts import Settings
+from warren.model import Status
+from warren.pipeline import accepted, gone, judge_cluster, own_commits
+from warren.positions import forget_partition
+from warren.serve.commits_file import CommitsFile
 from warren.sources.log_ends import Topics
+from warren.sources.placement import partition_of
+from warren.windows.precedence import outside_order
+from warren.windows.windows import Windows
 
 OLD, NEW = UUID(int=1), UUID(int=2)
 
@@ -51,3 +59,45 @@ def test_the_reading_itself_is_reported_as_a_group() -> None:
     assert set(commits["group"].to_pylist()) == {"burrow-local"}
     places = zip(commits["partition"].to_pylist(), commits["offset"].to_pylist(), strict=True)
     assert sorted(places) == [(0, 4), (1, 7), (1, 10)]
+
+
+def test_a_clock_set_back_ends_no_silence() -> None:
+    windows = Windows(intervals=3)
+    windows.set_log_ends(log_ends(100), {"t": 1})
+    for at in range(3):
+        windows.fold(batch(Record(at, at, after_ms=1000 * at)), NOW)
+    cluster, file, hour_s = Cluster("c", windows), CommitsFile(), 3600
+
+    def status(now_s: int) -> Status:
+        judged = judge_cluster(cluster, Settings(), now_s, lambda _, shown: file.store(shown))
+        return Status(judged.verdicts.partitions.status[0])
+
+    before = status(NOW + 2)
+    stopped = status(NOW + hour_s)
+    set_back = status(NOW + 2)
+    windows.fold(batch(Record(3, 3, after_ms=3000)), NOW)
+    committed = status(NOW + 3)
+
+    assert (before, stopped, set_back) == (Status.OK, Status.STOP, Status.STOP)
+    assert committed is Status.OK
+
+
+def test_what_kafka_said_of_the_groups_of_one_partition_is_forgotten() -> None:
+    cluster = new_cluster("c", Storage(intervals=2))
+    cluster.topics = Topics({"t": 1, "__consumer_offsets": 2}, {}, {})
+    cluster.windows.set_log_ends(log_ends(100), {"t": 1})
+    settings = Consumer(name="local", cluster="c", servers=("h:1",), group_denylist="^denied")
+    following = Following(settings, cluster, Accepts(settings.groups))
+    groups = [f"{kind}-{number}" for kind in ("kept", "denied") for number in range(6)]
+    cluster.windows.fold(batch(*(Record(1, 5, group=group) for group in groups)), NOW)
+    outside = outside_order(1)
+    cluster.windows.fold(batch(*(Record(outside, 5, group=f"zk-{n}") for n in range(6))), NOW)
+    homes = {group: partition_of(group, 2) for group in groups}
+
+    forget_partition(following, 1)
+
+    left = {*cluster.windows.pairs.groups.ids}
+    assert {*homes.values()} == {0, 1}
+    assert left == {f"zk-{n}" for n in range(6)} | {
+        group for group in groups if group.startswith("denied") or homes[group] == 0
+    }

@@ -1,7 +1,13 @@
 """Snapshots on disk: whole or as before, and never a reason not to start."""
 
+import fcntl
 import json
+import os
 import random
+import select
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from uuid import UUID
 
@@ -19,6 +25,7 @@ from warren.sources.log_ends import Topics
 from warren.windows.view import detail
 
 TOPIC_ID = UUID(int=7)
+PIPE_SIZE = 4096
 
 
 def snapshots(directory: Path, intervals: int = 10) -> Snapshots:
@@ -48,7 +55,12 @@ def saved(directory: Path) -> Path:
     of = snapshots(directory)
     fill(of)
     of.save()
-    (file,) = directory.iterdir()
+    return only_file(directory)
+
+
+def only_file(directory: Path) -> Path:
+    """The one snapshot; beside it is nothing but the lock."""
+    (file,) = (each for each in directory.iterdir() if each.name != "lock")
     return file
 
 
@@ -83,7 +95,7 @@ def test_a_damaged_snapshot_is_set_aside_wherever_the_damage_is(tmp_path: Path) 
     for _ in range(300):
         at = chance.randrange(len(whole))
         flipped.append(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
-    file = next(tmp_path.iterdir())
+    file = only_file(tmp_path)
 
     harmed = 0
     for damaged in [*cut, *flipped]:
@@ -110,7 +122,7 @@ def test_a_snapshot_of_another_version_is_set_aside(tmp_path: Path) -> None:
 
     _, reasons = restored(tmp_path)
 
-    assert reasons == ["it is of version 0, this Warren's is 1"]
+    assert reasons == ["it is of version 0, this Warren's is 2"]
 
 
 def test_a_snapshot_made_with_other_settings_is_set_aside(tmp_path: Path) -> None:
@@ -133,7 +145,7 @@ def test_a_full_disk_leaves_the_snapshot_before(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space left"):
         of.save()
 
-    assert [*tmp_path.iterdir()] == [file]
+    assert only_file(tmp_path) == file
     assert file.read_bytes() == before
 
 
@@ -150,3 +162,87 @@ def test_nothing_is_saved_before_the_brokers_have_answered(tmp_path: Path) -> No
     of.save()
 
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_snapshot_made_before_the_past_is_caught_up_with_is_no_newer_than_the_past(
+    tmp_path: Path,
+) -> None:
+    saved(tmp_path)
+    first, _ = restored(tmp_path)
+    replaying = snapshots(tmp_path)
+    replaying.restore()
+    only(replaying).ends_s = first.restored_s + 3600
+    only(replaying).clock = lambda: first.restored_s + 3600
+    replaying.save()
+
+    again, _ = restored(tmp_path)
+
+    assert again.restored_s == first.restored_s
+
+
+def test_the_groups_outside_kafka_are_known_by_consumer(tmp_path: Path) -> None:
+    of = snapshots(tmp_path)
+    fill(of)
+    only(of).elsewhere = {"asked": {"g"}, "unread": None}
+    of.save()
+
+    cluster, _ = restored(tmp_path)
+
+    assert cluster.told_elsewhere() == {"asked": {"g"}}
+
+
+def test_one_saves_at_a_time(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    before = file.read_bytes()
+    others = [snapshots(tmp_path) for _ in range(2)]
+    for each in others:
+        fill(each)
+        only(each).windows.fold(batch(Record(2, 7, group="late")), NOW)
+    threads = [threading.Thread(target=each.save) for each in others]
+
+    with (tmp_path / "lock").open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        for thread in threads:
+            thread.start()
+        threads[0].join(0.2)  # it cannot end before it has its turn, however long one waits
+        waited = file.read_bytes() == before and only_file(tmp_path) == file
+    for thread in threads:
+        thread.join()
+
+    assert waited
+    assert sorted(restored(tmp_path)[0].windows.pairs.groups.ids) == ["café", "late"]
+
+
+SAVE = """
+import pathlib, sys
+from test_snapshots import fill, snapshots
+of = snapshots(pathlib.Path(sys.argv[1]))
+fill(of)
+of.save()
+"""
+
+
+def test_a_process_killed_in_the_middle_of_a_snapshot_leaves_the_one_before(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    before, unfinished = file.read_bytes(), file.with_suffix(".unfinished")
+    os.mkfifo(unfinished)  # nobody reads it: whoever writes gets stuck half way
+    pipe = os.open(unfinished, os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", SAVE, str(tmp_path)]
+
+    with subprocess.Popen(command, env=environment) as saving:
+        while not select.select([pipe], [], [], 1)[0]:
+            assert saving.poll() is None
+        saving.kill()
+    part = os.read(pipe, PIPE_SIZE)
+    os.close(pipe)
+    unfinished.unlink()
+    unfinished.write_bytes(part)  # as it would be on a disk
+    after = file.read_bytes()
+    cluster, reasons = restored(tmp_path)
+
+    assert (after, reasons) == (before, [])
+    assert [*detail(cluster.windows, "café")] == ["t"]
+    assert saved(tmp_path).read_bytes() != before
+    assert not unfinished.exists()

@@ -19,6 +19,7 @@ from warren.reporting import Reporting, forget_vanished
 from warren.sources.group_offsets import GroupOffsets, Listed, list_groups
 from warren.sources.polled import Polled
 from warren.sources.reported import Reported
+from warren.windows.limits import NO_ROOM
 from warren.windows.precedence import held_outside
 
 log = structlog.get_logger()
@@ -43,7 +44,9 @@ class AdminFollower:
         self._connection = connection
         # Whoever does not answer must not delay the next poll.
         self._timeout_s = min(MAX_TIMEOUT_S, max(MIN_TIMEOUT_S, reporting.period_s / 2))
-        self._polled = Polled(*held_outside(reporting.cluster.windows))
+        held, last_order = held_outside(reporting.cluster.windows)
+        ours = reporting.cluster.elsewhere_before.get(settings.name, held.keys())
+        self._polled = Polled({group: held[group] for group in held.keys() & ours}, last_order)
         self._unanswered: set[str] = set()  # reasons told
         self._log = log.bind(
             type="module", coordinator="consumer", class_="kafka_admin", name=settings.name
@@ -75,7 +78,7 @@ class AdminFollower:
         if not listed.groups and self._polled.groups:
             # Without rights to any group the list is empty, and not an error.
             raise GroupsHidden(len(self._polled.groups))
-        wanted = frozenset(group for group in listed.groups if self._reporting.accepts(group))
+        wanted = self._wanted(listed.groups)
         self._polled.begin(int(self._reporting.cluster.clock() * 1000))
         reasons: Counter[str] = Counter()
         for answers in self._asks.ask(wanted, listed.empty):
@@ -88,6 +91,18 @@ class AdminFollower:
         if reasons.total() and reasons.total() == len(wanted):
             raise Unreachable(reasons.most_common(1)[0][0])
         self._end(None if listed.problem else wanted)
+
+    def _wanted(self, listed: frozenset[str]) -> frozenset[str]:
+        """Those that the lists let pass; if they are too many, those that are known and some."""
+        wanted = frozenset(group for group in listed if self._reporting.accepts(group))
+        cluster, known = self._reporting.cluster, self._polled.groups
+        room = max(cluster.windows.limits.groups - len(wanted & known), 0)
+        if len(new := sorted(wanted - known)) <= room:
+            return wanted
+        too_many = new[int(room) :]
+        with cluster.lock:
+            cluster.windows.dropped[NO_ROOM] += len(too_many)
+        return wanted.difference(too_many)
 
     def _end(self, listed: frozenset[str] | None) -> None:
         reporting = self._reporting

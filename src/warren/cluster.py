@@ -37,6 +37,7 @@ class Cluster:
     restored_s: float = 0.0  # when the snapshot was made that it goes on from, until it is current
     # Groups that are kept outside Kafka, by consumer; None: not read yet.
     elsewhere: dict[str, set[str] | None] = field(default_factory=dict)
+    elsewhere_before: dict[str, set[str]] = field(default_factory=dict)  # as the last run knew it
     problem: str = ""  # why the brokers do not answer, if so
     restarts: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -54,6 +55,11 @@ class Cluster:
                 **self.windows.held(),
             )
         self._told_no_room = dropped
+
+    def told_elsewhere(self) -> dict[str, set[str]]:
+        """Groups outside Kafka, of this run, or of the last one if they are not read yet."""
+        now = {name: groups for name, groups in self.elsewhere.items() if groups is not None}
+        return self.elsewhere_before | now
 
     @property
     def waits_for_topics(self) -> bool:
@@ -114,6 +120,10 @@ class Following:
         self.heard.add(group)
         return True
 
+    def follows(self, group: str) -> bool:
+        """Whether this consumer may have told of a group; its own reading is one as well."""
+        return self.accepts(group) or group == self.own_group
+
     @property
     def isolation(self) -> IsolationLevel:
         reads_committed = self.settings.isolation_level == "read-committed"
@@ -165,14 +175,15 @@ class Accepts:
 
 
 def new_cluster(name: str, storage: Storage) -> Cluster:
+    limits = Limits(
+        groups=storage.max_groups or math.inf,
+        topics=storage.max_topics or math.inf,
+        partitions=storage.max_partitions or math.inf,
+    )
     windows = Windows(
         intervals=storage.intervals,
         min_distance_s=storage.min_distance,
         expire_group_s=storage.expire_group,
-        limits=Limits(
-            groups=storage.max_groups or math.inf,
-            topics=storage.max_topics or math.inf,
-            partitions=storage.max_partitions or math.inf,
-        ),
+        limits=limits,
     )
-    return Cluster(name, windows, storage.groups)
+    return Cluster(name, windows, storage.groups, Membership(limits))

@@ -23,6 +23,7 @@ from warren.board import ClusterBoard, StoredWindows, TopicEnds
 from warren.cluster import Accepts, Cluster, Following
 from warren.decode.commits import decode
 from warren.decode.members import parse_group_record
+from warren.evaluate.rules import Rule
 from warren.evaluate.verdicts import Settings, judge
 from warren.group_events import ClassicGroup, Event, Malformed
 from warren.histories import Histories
@@ -30,6 +31,7 @@ from warren.reporting import Reporting, groups_by_consumer
 from warren.sources import log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, Source
 from warren.sources.reported import Reported
+from warren.windows.limits import NO_ROOM
 from warren.windows.made_anew import replace_topic
 from warren.windows.view import histories
 
@@ -54,6 +56,7 @@ def fold(following: Following, batch: Batch, now: float) -> None:
     skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
     with cluster.lock:
         changes = cluster.membership.fold(events)
+        cluster.windows.dropped[NO_ROOM] += changes.no_room
         cluster.windows.fold(commits, now_s, changes.deleted, past=following.is_backfill)
         for group, owners in changes.owners.items():
             cluster.windows.set_owners(group, owners)
@@ -146,6 +149,7 @@ def judge_cluster(
         cluster.windows.expire(now_s)
         view = histories(cluster.windows)
         verdicts = judge(view, settings, now_s)
+        view.stopped[view.rows()] = verdicts.partitions.rule == Rule.STOPPED
         ends = {topic: cluster.windows.ends.newest(topic) for topic in view.topics if topic}
         generations = {name: group.epoch for name, group in cluster.membership.groups.items()}
         stored = store(cluster.name, view)

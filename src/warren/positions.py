@@ -1,11 +1,14 @@
 """Where the reading of an offsets topic begins, and what is forgotten when it begins anew."""
 
+from collections.abc import Callable
+
 from confluent_kafka.admin import AdminClient
 
 from warren.cluster import Following
 from warren.sources import log_ends
 from warren.sources.offsets_topic import Positions
-from warren.windows.membership import Membership
+from warren.sources.placement import partition_of
+from warren.windows.precedence import forget_kafkas, kafkas_groups
 
 
 def starting_positions(
@@ -18,11 +21,14 @@ def starting_positions(
     last = log_ends.by_number(end.table)
     answering = sorted(first.keys() & last.keys())
     stood = dict(following.progress.position)
-    if any(stood.get(partition, 0) > last[partition] for partition in answering):
-        begin_anew(following)  # what there is now was written later, and all of it is news
-        stood = {}
     skips_the_past = following.settings.start_latest and not following.is_new_topic
-    fresh = last if skips_the_past else first
+    fresh = dict(last if skips_the_past else first)
+    for partition in answering:
+        if stood.get(partition, 0) > last[partition]:
+            # What there is now was written later, and all of it is news.
+            forget_partition(following, partition)
+            del stood[partition]
+            fresh[partition] = first[partition]
     # Retention may have taken what was to be read next.
     return {each: max(stood.get(each, fresh[each]), first[each]) for each in answering}
 
@@ -32,12 +38,32 @@ def begin_anew(following: Following) -> None:
 
     Their orders would say nothing about those of the records there are now.
     """
-    cluster = following.cluster
     following.is_new_topic = True
-    with cluster.lock:
-        cluster.windows.forget_groups()
-        cluster.membership = Membership()
+    with following.cluster.lock:
+        _forget(following, lambda _: True)
         following.progress.forget_positions()
+
+
+def forget_partition(following: Following, partition: int) -> None:
+    """Forget the groups of one partition, whose end is before where reading stood.
+
+    So it is after an unclean election: records were lost, and their orders are given anew.
+    """
+    topics = following.cluster.topics
+    count = topics.counts[following.settings.offsets_topic] if topics else 1
+    with following.cluster.lock:
+        _forget(following, lambda group: partition_of(group, count) == partition)
+        own, topic = following.own_group, following.settings.offsets_topic
+        following.cluster.windows.delete_group(own, topic)  # its orders are all partitions'
+
+
+def _forget(following: Following, is_of_it: Callable[[str], bool]) -> None:
+    """Forget what Kafka said of these groups, as far as this consumer follows them."""
+    cluster = following.cluster
+    for group in sorted(kafkas_groups(cluster.windows) | cluster.membership.groups.keys()):
+        if following.follows(group) and is_of_it(group):
+            forget_kafkas(cluster.windows, group)
+            cluster.membership.forget(group)
 
 
 def earliest_positions(

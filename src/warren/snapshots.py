@@ -9,7 +9,8 @@ import json
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,26 +26,26 @@ from warren.config import Config, Storage
 from warren.errors import NotKept, StartError
 from warren.sources.log_ends import Topics
 from warren.windows import snapshot
-from warren.windows.membership import Membership
 from warren.windows.snapshot import Arrays
 
 log = structlog.get_logger()
 
-VERSION = 1
-FACTS = "facts"  # the member of the file that holds, as JSON, all that is not arrays
+VERSION = 2
+FACTS = "facts"  # the member of the file that holds, as JSON, what is neither arrays
+MEMBERSHIP = "membership"  # nor this
 
 
 class Facts(msgspec.Struct):
     version: int
     settings: dict[str, Any]  # those that decide what the windows hold
-    saved_s: float
+    saved_s: float  # as of when the windows are
     topics_s: float
     partition_counts: dict[str, int]
     topic_ids: dict[str, UUID]
     positions: dict[str, dict[int, int]]  # by consumer
-    membership: dict[str, Any]
     names: snapshot.Names
-    read_ids: dict[str, UUID] = {}  # of the offsets topics that the positions are of, by consumer
+    read_ids: dict[str, UUID]  # of the offsets topics that the positions are of, by consumer
+    elsewhere: dict[str, list[str]]  # groups that are kept outside Kafka, by consumer
 
 
 class Unusable(Exception):
@@ -90,7 +91,7 @@ class Snapshots:
             log.info(
                 "restored from a snapshot",
                 cluster=cluster.name,
-                age_s=round(time.time() - saved_s, 1),
+                age_s=round(cluster.clock() - saved_s, 1),
                 took_s=round(time.monotonic() - began, 2),
             )
 
@@ -115,10 +116,11 @@ class Snapshots:
             own = self._own(cluster)
             # What was there before the live reading is not all read: the next start does it anew.
             if cluster.ends_s and not any(each.heard is not None for each in own.values()):
-                with cluster.lock:
-                    facts, arrays = self._dump(cluster, own, time.time())
-                _write(self._file(cluster), facts, arrays)
-                self._saved_s[cluster.name] = facts.saved_s
+                with _turn(self.directory):
+                    with cluster.lock:
+                        facts, arrays = self._dump(cluster, own)
+                    _write(self._file(cluster), facts, arrays)
+                self._saved_s[cluster.name] = cluster.clock()
 
     def health(self) -> Mapping[str, object]:
         return {"saved_s": {name: round(at, 3) for name, at in self._saved_s.items()}}
@@ -144,37 +146,40 @@ class Snapshots:
             },
         }
 
-    def _dump(
-        self, cluster: Cluster, own: Mapping[str, Following], now: float
-    ) -> tuple[Facts, Arrays]:
+    def _dump(self, cluster: Cluster, own: Mapping[str, Following]) -> tuple[Facts, Arrays]:
+        # Of groups that were not caught up with since, no more is known than at the last start.
+        as_of_s = cluster.restored_s or cluster.clock()
         topics = cluster.topics or Topics({}, {}, {})
         names, arrays = snapshot.dump(cluster.windows)
         facts = Facts(
             VERSION,
             self._settings(own),
-            now,
+            as_of_s,
             cluster.topics_s,
             dict(topics.counts),
             dict(topics.ids),
             {name: dict(each.progress.position) for name, each in own.items()},
-            cluster.membership.to_dict(),
             names,
             {name: each.read_id for name, each in own.items() if each.read_id},
+            {name: sorted(groups) for name, groups in cluster.told_elsewhere().items()},
         )
-        return facts, arrays
+        members = np.frombuffer(cluster.membership.dump(), np.uint8)
+        return facts, arrays | {MEMBERSHIP: members}
 
     def _restore(self, cluster: Cluster, file: Path) -> float:
         own = self._own(cluster)
         facts, arrays = _read(file)
         if facts.settings != self._settings(own):
             raise Unusable("it was made with other settings")
-        windows = new_cluster(cluster.name, self.storage).windows
+        empty = new_cluster(cluster.name, self.storage)
+        windows, membership = empty.windows, empty.membership
         try:
             snapshot.restore(windows, facts.names, arrays)
-            membership = Membership.from_dict(facts.membership)
-        except (IndexError, KeyError, ValueError) as error:
+            membership.restore(arrays[MEMBERSHIP].tobytes())
+        except (IndexError, KeyError, ValueError, msgspec.MsgspecError) as error:
             raise Unusable(f"it does not fit together: {error}") from error
         cluster.windows, cluster.membership = windows, membership
+        cluster.elsewhere_before = {name: {*groups} for name, groups in facts.elsewhere.items()}
         cluster.topics = Topics(facts.partition_counts, {}, facts.topic_ids)
         cluster.topics_s, cluster.restored_s = facts.topics_s, facts.saved_s
         for name, following in own.items():
@@ -203,20 +208,26 @@ def _set_aside(file: Path) -> Path:
         return file
 
 
+@contextmanager
+def _turn(directory: Path) -> Iterator[None]:
+    """Let one save at a time: threads of this process, and instances that share the directory."""
+    with (directory / "lock").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+
+
 def _write(file: Path, facts: Facts, arrays: Arrays) -> None:
     # Not msgspec's own writer: names may hold bytes that are not text.
     told = json.dumps(msgspec.to_builtins(facts, str_keys=True)).encode()
     unfinished = file.with_suffix(".unfinished")
-    with file.with_name("lock").open("ab") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)  # instances that share the directory save in turns
-        try:
-            with unfinished.open("wb") as out:
-                np.savez(out, **{FACTS: np.frombuffer(told, np.uint8), **arrays})  # type: ignore[arg-type]  # typed as if a flag could be among them
-                out.flush()
-                os.fsync(out.fileno())
-            unfinished.replace(file)
-        finally:
-            unfinished.unlink(missing_ok=True)
+    try:
+        with unfinished.open("wb") as out:
+            np.savez(out, **{FACTS: np.frombuffer(told, np.uint8), **arrays})  # type: ignore[arg-type]  # typed as if a flag could be among them
+            out.flush()
+            os.fsync(out.fileno())
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> tuple[Facts, Arrays]:

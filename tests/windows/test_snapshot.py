@@ -9,6 +9,7 @@ from windows.batches import NOW, Record, batch, log_ends
 from windows.test_fold import GROUPS, some_records, windows_of
 
 from warren.windows import snapshot
+from warren.windows.limits import Limits
 from warren.windows.view import detail
 from warren.windows.windows import Windows
 
@@ -86,3 +87,18 @@ def test_names_that_are_not_text_are_kept() -> None:
     again = made_again(windows)
 
     assert [*again.pairs.groups.ids] == [*windows.pairs.groups.ids] == ["caf\udce9"]
+
+
+def test_limits_that_were_lowered_bind_only_what_is_new() -> None:
+    windows = Windows()
+    windows.set_log_ends(log_ends(10, 10), {"t": 2})
+    windows.fold(batch(Record(1, 5, group="a"), Record(2, 5, group="b")), NOW)
+    again = Windows(limits=Limits(groups=1, topics=1, partitions=1))
+
+    snapshot.restore(again, *snapshot.dump(windows))
+    again.set_log_ends(log_ends(12, 12), {"t": 2, "new": 1})
+    again.fold(batch(Record(3, 6, group="b"), Record(4, 5, group="c")), NOW)
+
+    assert [*again.pairs.groups.ids] == ["a", "b"]
+    assert [commit.offset for commit in detail(again, "b")["t"][0].commits] == [5, 6]
+    assert again.ends.newest("t") == [12, 12]

@@ -26,9 +26,10 @@ NO_LIMITS = Limits()
 def fitting(
     ends: pa.Table, counts: Mapping[str, int], known: Names, limit: float
 ) -> tuple[pa.Table, Mapping[str, int]]:
-    """Of LOG_ENDS and of all topics what there is room for; known topics come first."""
+    """Of LOG_ENDS and of all topics what there is room for; known topics stay."""
     if len(counts) <= limit:
         return ends, counts
-    known_first = sorted(counts, key=lambda topic: known.find(topic) < 0)
-    few = {topic: counts[topic] for topic in known_first[: int(limit)]}
+    new = sorted(topic for topic in counts if known.find(topic) < 0)
+    no_room = {*new[int(max(limit - (len(counts) - len(new)), 0)) :]}
+    few = {topic: count for topic, count in counts.items() if topic not in no_room}
     return ends.filter(pc.is_in(ends["topic"], pa.array([*few], ends["topic"].type))), few

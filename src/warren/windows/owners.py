@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from warren.windows.limits import NO_LIMITS, Limits
 from warren.windows.log_ends import LogEnds
 from warren.windows.names import Names
 from warren.windows.pairs import Pairs
@@ -19,11 +20,13 @@ TIDY_FROM = 4096
 class Owners:
     """An assignment replaces the one before it whole: a partition that lost its owner has none."""
 
-    def __init__(self, pairs: Pairs, ends: LogEnds) -> None:
+    def __init__(self, pairs: Pairs, ends: LogEnds, limits: Limits = NO_LIMITS) -> None:
         self.names = Names("")  # zero stands for nobody
         self._pairs = pairs
         self._ends = ends
+        self._limits = limits
         self._unplaced: dict[str, dict[tuple[str, int], tuple[str, str]]] = {}
+        self._unplaced_count = 0
         self._tidy_at = TIDY_FROM
 
     def set(self, group: str, assignment: Assignment) -> None:
@@ -33,15 +36,14 @@ class Owners:
         self._tidy()
 
     def clear(self, group: str) -> None:
-        self._unplaced.pop(group, None)
+        self._keep_unplaced(group, {})
         self._pairs.remove_unused(self._blank(group).tolist())
 
     def forget(self, group: str, topic: str | None = None) -> None:
         """Of a deleted group, or of one topic of it, forget what could not be placed yet."""
-        unplaced = self._unplaced.pop(group, {})
+        unplaced = self._unplaced.get(group, {})
         left = {key: owner for key, owner in unplaced.items() if topic not in (None, key[0])}
-        if left:
-            self._unplaced[group] = left
+        self._keep_unplaced(group, left)
 
     def place_unplaced(self) -> None:
         """Log ends have come: try again what had none."""
@@ -57,9 +59,8 @@ class Owners:
 
     def set_unplaced(self, unplaced: Mapping[str, list[tuple[str, int, str, str]]]) -> None:
         for group, lines in unplaced.items():
-            self._unplaced[group] = {
-                (topic, partition): (owner, client) for topic, partition, owner, client in lines
-            }
+            who = {(topic, partition): (owner, client) for topic, partition, owner, client in lines}
+            self._keep_unplaced(group, who)
 
     def _place(self, group: str, assignment: Assignment) -> None:
         unplaced = {}
@@ -71,9 +72,14 @@ class Owners:
             row = self.row(group, topic, partition)
             if row >= 0:
                 grid.owner[row], grid.client[row] = self.names.id(owner), self.names.id(client)
-        self._unplaced.pop(group, None)
-        if unplaced:
+        self._keep_unplaced(group, unplaced)
+
+    def _keep_unplaced(self, group: str, unplaced: dict[tuple[str, int], tuple[str, str]]) -> None:
+        """Remember these, and no others, of a group; not if there are too many of all groups."""
+        self._unplaced_count -= len(self._unplaced.pop(group, {}))
+        if unplaced and self._unplaced_count + len(unplaced) <= self._limits.partitions:
             self._unplaced[group] = unplaced
+            self._unplaced_count += len(unplaced)
 
     def row(self, group: str, topic: str, partition: int) -> int:
         """The row of a partition that has a log end, its pair made if need be; -1: no room."""

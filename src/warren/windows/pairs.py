@@ -18,7 +18,7 @@ class Pairs:
 
     def __init__(self, grid: Grid, topics: Names, limits: Limits = NO_LIMITS) -> None:
         self.grid = grid
-        self._limits = limits
+        self.limits = limits
         self.topics = topics
         self.groups = Names()
         self.blocks = Blocks(grid)
@@ -48,8 +48,8 @@ class Pairs:
         if more <= 0:
             return True
         is_new = self.groups.find(group) < 0
-        too_many_groups = is_new and len(self.groups) >= self._limits.groups
-        return not too_many_groups and self.blocks.used + more <= self._limits.partitions
+        too_many_groups = is_new and len(self.groups) >= self.limits.groups
+        return not too_many_groups and self.blocks.used + more <= self.limits.partitions
 
     def _new(self, group: int, topic: int) -> int:
         if self._free:

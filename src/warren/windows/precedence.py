@@ -64,6 +64,25 @@ def groups_outside(windows: Windows) -> set[str]:
     return {windows.pairs.groups[number] for number in outside}
 
 
+def kafkas_groups(windows: Windows) -> set[str]:
+    """Groups of which Kafka has something, or had something that waits."""
+    waiting, rows = windows.waiting.held()
+    is_kafkas = windows.waiting.grid.order[rows, -1] >= 0
+    told = {key[0] for key, kafkas in zip(waiting, is_kafkas.tolist(), strict=True) if kafkas}
+    return told | ({*windows.pairs.groups.ids} - groups_outside(windows))
+
+
+def forget_kafkas(windows: Windows, group: str) -> None:
+    """Forget what Kafka said of a group; what is kept outside of it stays."""
+    rows = windows.pairs.blocks.rows_of(windows.pairs.of(group))
+    is_kafkas = windows.grid.order[rows, -1] >= 0
+    if (windows.grid.filled[rows][~is_kafkas] > 0).any():
+        windows.grid.clear(rows[is_kafkas])
+        windows.pairs.remove_unused(windows.pairs.of(group).tolist())
+    else:
+        windows.delete_group(group)
+
+
 def held_outside(windows: Windows) -> tuple[dict[str, dict[tuple[str, int], int]], int]:
     """The newest offset of every window from outside, by group; and the highest of their orders."""
     held: dict[str, dict[tuple[str, int], int]] = {}

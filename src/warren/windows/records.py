@@ -1,6 +1,7 @@
 """An Arrow table of commits as NumPy columns, its names as numbers."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -81,12 +82,28 @@ class Records:
         until = np.array([deleted.get(group, FIRST) for group in self.groups], np.int64)
         return self.order < until[self.group]
 
+    def is_on(self, topics: AbstractSet[str]) -> Mask:
+        """Which records are about one of these topics."""
+        if not topics:
+            return np.zeros(len(self), np.bool_)
+        return np.array([topic in topics for topic in self.topics], np.bool_)[self.topic]
+
     def pairs(self) -> tuple[Codes, list[tuple[int, int]]]:
         """Each record as a place in the list of distinct (group, topic) codes."""
         width = max(len(self.topics), 1)
         code = pa.array(self.group.astype(np.int64) * width + self.topic).dictionary_encode()
         distinct = [divmod(pair, width) for pair in code.dictionary.to_pylist()]
         return code.indices.to_numpy(zero_copy_only=False), distinct
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What became of a batch."""
+
+    commits: int  # taken into windows, duplicates and overtaken ones included
+    tombstones: int
+    waiting: int  # for the log end of their partition
+    dropped: Mapping[str, int]  # by reason
 
 
 def after_tombstones(row: Ints, is_tombstone: Mask) -> tuple[Mask, Ints, Ints]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from warren.histories import span
+from warren.windows.limits import NO_LIMITS
 from warren.windows.rows import Rows
 from warren.windows.waiting import Key
 from warren.windows.windows import Windows
@@ -54,8 +55,12 @@ def dump(windows: Windows) -> tuple[Names, Arrays]:
 
 
 def restore(windows: Windows, names: Names, arrays: Arrays) -> None:
-    """Fill windows that are empty. Raises KeyError or ValueError if the parts do not fit."""
+    """Fill windows that are empty. Raises KeyError or ValueError if the parts do not fit.
+
+    Limits bind what is new: what was there when they were lowered stays.
+    """
     ends, pairs = windows.ends, windows.pairs
+    pairs.limits = NO_LIMITS
     for topic, count in zip(names.topics, arrays["topic_count"].tolist(), strict=True):
         ends.ensure(topic, count)
     _fill("end", ends.rows, arrays)
@@ -67,6 +72,7 @@ def restore(windows: Windows, names: Names, arrays: Arrays) -> None:
     owner = np.array([windows.owners.names.id(name) for name in names.owners], np.int32)
     for of_row in (windows.grid.owner, windows.grid.client):
         of_row[: windows.grid.size] = owner[of_row[: windows.grid.size]]
+    pairs.limits = windows.limits
     windows.owners.set_unplaced(names.unplaced)
     windows.waiting.hold(names.waiting)
     _fill("waiting", windows.waiting.grid, arrays)

@@ -6,7 +6,6 @@ owner. What a group or a topic is follows from its rows, so no batching can leav
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fitting
 from warren.windows.log_ends import LogEnds
 from warren.windows.owners import Assignment, Owners
 from warren.windows.pairs import Pairs
-from warren.windows.records import Records, after_tombstones
+from warren.windows.records import Folded, Records, after_tombstones
 from warren.windows.waiting import Waiting
 
 Ints = npt.NDArray[np.int64]
@@ -27,16 +26,6 @@ Mask = npt.NDArray[np.bool_]
 
 
 PIECE = 500_000  # records folded at once
-
-
-@dataclass(frozen=True)
-class Folded:
-    """What became of a batch."""
-
-    commits: int  # taken into windows, duplicates and overtaken ones included
-    tombstones: int
-    waiting: int  # for the log end of their partition
-    dropped: Mapping[str, int]  # by reason
 
 
 class Windows:
@@ -55,10 +44,11 @@ class Windows:
         self.dropped: Counter[str] = Counter()  # commits, by reason, since the start
         self.grid = Grid(intervals)
         self.limits = limits
+        self.left_out: frozenset[str] = frozenset()  # topics for which there is no room
         self.ends = LogEnds(intervals)
         self.pairs = Pairs(self.grid, self.ends.topics, limits)
-        self.owners = Owners(self.pairs, self.ends)
-        self.waiting = self._nobody_waiting()
+        self.owners = Owners(self.pairs, self.ends, limits)
+        self.waiting = Waiting(intervals, self.min_distance_ms, limits.partitions)
 
     def fold(
         self,
@@ -97,14 +87,18 @@ class Windows:
         void = records.is_void(deleted)
         too_old = ~records.is_tombstone & (records.committed_ms < self._oldest_ms(now_s))
         impossible = records.partition < 0
+        left_out = records.is_on(self.left_out) & ~records.is_tombstone
         reasons = {
             "group deleted": void,
             "too old": ~void & too_old,
             "no such partition": ~void & ~too_old & impossible,
+            NO_ROOM: ~void & ~too_old & ~impossible & left_out,
         }
         dropped = Counter({reason: int(mask.sum()) for reason, mask in reasons.items()})
         self.dropped += dropped
-        return self._fold_possible(records.where(~(void | too_old | impossible)), now_s, +dropped)
+        return self._fold_possible(
+            records.where(~(void | too_old | impossible | left_out)), now_s, +dropped
+        )
 
     def _fold_possible(self, records: Records, now_s: int, dropped: Counter[str]) -> Folded:
         end_row, has_end = self._end_rows(records)
@@ -187,11 +181,20 @@ class Windows:
         `complete_as_of_s` says that `partition_counts` names every topic there is, asked for at
         that moment: commits that have waited since before then for anything else are dropped.
         """
-        self.ends.refresh(*fitting(ends, partition_counts, self.ends.topics, self.limits.topics))
+        ends, counts = fitting(ends, partition_counts, self.ends.topics, self.limits.topics)
+        self._leave_out(frozenset(partition_counts.keys() - counts.keys()))
+        self.ends.refresh(ends, counts)
         self.dropped[NO_ROOM] += self.waiting.release(self.grid, self.ends, self.owners.row)
         self.owners.place_unplaced()
         if complete_as_of_s is not None:
             self.dropped += self.waiting.drop_nonexistent(partition_counts, complete_as_of_s)
+
+    def _leave_out(self, topics: frozenset[str]) -> None:
+        """Count the topics for which there is no room, once each, and what waits for them."""
+        self.dropped[NO_ROOM] += len(topics - self.left_out)
+        self.left_out = topics
+        if topics:
+            self.dropped += self.waiting.drop(lambda key, _: NO_ROOM if key[1] in topics else None)
 
     def set_owners(self, group: str, assignment: Assignment) -> None:
         """The members of a group and what each reads, complete: it replaces what was set before."""
@@ -209,15 +212,6 @@ class Windows:
             self.pairs.remove(np.array([pair] if pair >= 0 else [], np.int64))
         self.owners.forget(group, topic)
         self.waiting.forget_group(group, topic)
-
-    def forget_groups(self) -> None:
-        """Forget every group; topics and their log ends stay."""
-        for number in [*self.pairs.of_group]:
-            self.delete_group(self.pairs.groups[number])
-        self.waiting = self._nobody_waiting()
-
-    def _nobody_waiting(self) -> Waiting:
-        return Waiting(self.intervals, self.min_distance_ms, self.limits.partitions)
 
     def delete_topic(self, topic: str) -> None:
         """Forget a topic everywhere; commits that wait for it may be of its successor, and stay."""

@@ -1,0 +1,132 @@
+"""The members of a group, and what the records of one batch make of them."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct, field
+
+from warren.group_events import (
+    ClassicGroup,
+    ClassicMember,
+    Epoch,
+    Event,
+    MemberAssigned,
+    MemberGone,
+    MemberSeen,
+    Partitions,
+    Protocol,
+)
+from warren.windows.room import Room
+
+MAKES_GROUP = (ClassicGroup, Epoch, MemberSeen, MemberAssigned)
+
+
+class Member(Struct):
+    instance_id: str = ""
+    client_id: str = ""
+    client_host: str = ""
+    seen: bool = False  # the three above are known
+    by_name: Mapping[str, Partitions] = field(default_factory=dict)  # of a classic group
+    by_id: Mapping[UUID, Partitions] = field(default_factory=dict)  # of a KIP-848 group
+
+
+class Group(Struct):
+    protocol: Protocol
+    epoch: int = 0  # the generation, of a classic group
+    members: dict[str, Member] = field(default_factory=dict)
+
+
+class Batch:
+    """Applies one batch to the groups and remembers which it touched.
+
+    A group that changes its protocol (an upgrade while it runs, or a downgrade) is written as a
+    tombstone of the one followed, in the same append, by records of the other: it has not been
+    deleted, and its windows stay. So a tombstone counts once the batch has ended without such a
+    record, or the group came back under the same protocol.
+    """
+
+    def __init__(self, groups: dict[str, Group], room: Room) -> None:
+        self._groups = groups
+        self._room = room
+        self._deleted: dict[str, int] = {}
+        self._undecided: dict[str, tuple[Protocol, int]] = {}
+        self.changed: set[str] = set()
+
+    def delete(self, name: str, protocol: Protocol, order: int) -> None:
+        group = self._groups.get(name)
+        if group is not None and group.protocol is not protocol:
+            return  # what it was before it changed its protocol
+        if group is not None:
+            self._room.leave(group.members.values())
+            del self._groups[name]
+        self._undecided[name] = protocol, order
+
+    def all_deleted(self) -> dict[str, int]:
+        return self._deleted | {name: order for name, (_, order) in self._undecided.items()}
+
+    def apply(self, event: Event) -> None:
+        if isinstance(event, MAKES_GROUP) and not self._room.takes(event.group, self._groups):
+            return
+        match event:
+            case ClassicGroup(name, generation, members):
+                group = self._live(name, Protocol.CLASSIC)
+                group.epoch = generation
+                now = {member.member_id: _classic(member) for member in members}
+                fits = self._room.swap(group.members.values(), now.values())
+                group.members = now if fits else self._without_members(group)
+            case Epoch(name, epoch):
+                self._live(name, Protocol.CONSUMER).epoch = epoch
+                return
+            case MemberSeen(name, member_id):
+                who = event.instance_id, event.client_id, event.client_host
+                member = self._member(name, member_id)
+                self._set(name, member_id, Member(*who, seen=True, by_id=member.by_id))
+            case MemberAssigned(name, member_id, _, assigned):
+                member = self._member(name, member_id)
+                self._set(name, member_id, msgspec.structs.replace(member, by_id=assigned))
+            case MemberGone(name, member_id) if self._has_member(name, member_id):
+                self._room.leave([self._groups[name].members.pop(member_id)])
+            case _:
+                return
+        self.changed.add(name)
+
+    def _live(self, name: str, protocol: Protocol) -> Group:
+        """Give the group, which has just shown to be alive under this protocol."""
+        before, order = self._undecided.pop(name, (protocol, -1))
+        if order >= 0 and before is protocol:
+            self._deleted[name] = order
+        group = self._groups.get(name)
+        if group is None or group.protocol is not protocol:
+            self._room.leave(group.members.values() if group else ())
+            group = self._groups[name] = Group(protocol)
+            self.changed.add(name)
+        return group
+
+    def _member(self, name: str, member_id: str) -> Member:
+        return self._live(name, Protocol.CONSUMER).members.get(member_id, Member())
+
+    def _set(self, name: str, member_id: str, now: Member) -> None:
+        """Put a member, as it is now, into its group; one that does not fit is left out."""
+        members = self._groups[name].members
+        before = [members[member_id]] if member_id in members else []
+        if self._room.swap(before, [now]):
+            members[member_id] = now
+        elif before:
+            self._room.leave([members.pop(member_id)])
+
+    def _without_members(self, group: Group) -> dict[str, Member]:
+        """What a group has when those it has now do not fit; those before are no longer true."""
+        self._room.leave(group.members.values())
+        return {}
+
+    def _has_member(self, name: str, member_id: str) -> bool:
+        group = self._groups.get(name)
+        is_consumer = group is not None and group.protocol is Protocol.CONSUMER
+        return is_consumer and member_id in self._groups[name].members
+
+
+def _classic(member: ClassicMember) -> Member:
+    return Member(
+        member.instance_id, member.client_id, member.client_host, seen=True, by_name=member.assigned
+    )

@@ -1,0 +1,56 @@
+"""How much is held about members, and whether more of it fits."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+from uuid import UUID
+
+from warren.group_events import Partitions
+from warren.windows.limits import Limits
+
+
+class Sized(Protocol):
+    """A member, as far as its size matters."""
+
+    @property
+    def by_name(self) -> Mapping[str, Partitions]: ...
+
+    @property
+    def by_id(self) -> Mapping[UUID, Partitions]: ...
+
+
+class Room:
+    """Counts members and what they were assigned: no more than there may be partitions."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._held = 0
+        self.refused = 0  # records
+
+    def takes(self, group: str, known: Mapping[str, object]) -> bool:
+        """Whether there may be such a group."""
+        return self._answer(fits=group in known or len(known) < self._limits.groups)
+
+    def swap(self, before: Iterable[Sized], after: Iterable[Sized]) -> bool:
+        """Count these instead of those, if they fit."""
+        more = self._size(after) - self._size(before)
+        fits = more <= 0 or self._held + more <= self._limits.partitions
+        self._held += more if fits else 0
+        return self._answer(fits=fits)
+
+    def leave(self, gone: Iterable[Sized]) -> None:
+        self._held -= self._size(gone)
+
+    def enter(self, restored: Iterable[Sized]) -> None:
+        """Count those of a snapshot: limits bind what is new."""
+        self._held += self._size(restored)
+
+    def _answer(self, *, fits: bool) -> bool:
+        self.refused += not fits
+        return fits
+
+    @staticmethod
+    def _size(members: Iterable[Sized]) -> int:
+        return sum(
+            1 + sum(map(len, member.by_name.values())) + sum(map(len, member.by_id.values()))
+            for member in members
+        )
