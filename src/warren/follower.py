@@ -175,9 +175,11 @@ class Follower:
     def _options(self) -> dict[str, str]:
         """How Spark logs in; keys and certificates as they are now, as they may be renewed."""
         settings = self._following.settings
-        return kafka.spark(settings.servers, self._connection) | {
-            "kafka.isolation.level": settings.isolation_level.replace("-", "_")
-        }
+        try:
+            login = kafka.spark(settings.servers, self._connection)
+        except OSError as error:
+            raise StreamEnded(f"there is nothing to log in with: {error}") from error
+        return login | {"kafka.isolation.level": settings.isolation_level.replace("-", "_")}
 
     def _fold_next(self, following: Following, hand_over: HandOver) -> None:
         if batch := hand_over.take(POLL_S):

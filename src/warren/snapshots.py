@@ -26,7 +26,7 @@ from warren.config import Config, Storage
 from warren.errors import NotKept, StartError
 from warren.sources.log_ends import Topics
 from warren.windows import snapshot
-from warren.windows.snapshot import Arrays
+from warren.windows.snapshot import Arrays, Lying
 
 log = structlog.get_logger()
 
@@ -118,7 +118,10 @@ class Snapshots:
             if cluster.ends_s and not any(each.heard is not None for each in own.values()):
                 with _turn(self.directory):
                     with cluster.lock:
-                        facts, arrays = self._dump(cluster, own)
+                        facts, lying, members = self._copy(cluster, own)
+                    arrays = snapshot.arrange(lying) | {
+                        MEMBERSHIP: np.frombuffer(members, np.uint8)
+                    }
                     _write(self._file(cluster), facts, arrays)
                 self._saved_s[cluster.name] = cluster.clock()
 
@@ -146,11 +149,11 @@ class Snapshots:
             },
         }
 
-    def _dump(self, cluster: Cluster, own: Mapping[str, Following]) -> tuple[Facts, Arrays]:
+    def _copy(self, cluster: Cluster, own: Mapping[str, Following]) -> tuple[Facts, Lying, bytes]:
         # Of groups that were not caught up with since, no more is known than at the last start.
         as_of_s = cluster.restored_s or cluster.clock()
         topics = cluster.topics or Topics({}, {}, {})
-        names, arrays = snapshot.dump(cluster.windows)
+        names, lying = snapshot.copy(cluster.windows)
         facts = Facts(
             VERSION,
             self._settings(own),
@@ -163,8 +166,7 @@ class Snapshots:
             {name: each.read_id for name, each in own.items() if each.read_id},
             {name: sorted(groups) for name, groups in cluster.told_elsewhere().items()},
         )
-        members = np.frombuffer(cluster.membership.dump(), np.uint8)
-        return facts, arrays | {MEMBERSHIP: members}
+        return facts, lying, cluster.membership.dump()
 
     def _restore(self, cluster: Cluster, file: Path) -> float:
         own = self._own(cluster)

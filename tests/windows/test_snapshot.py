@@ -16,8 +16,13 @@ from warren.windows.windows import Windows
 
 def made_again(windows: Windows) -> Windows:
     again = Windows(windows.intervals, windows.min_distance_ms // 1000, windows.expire_group_s)
-    snapshot.restore(again, *snapshot.dump(windows))
+    restore(again, windows)
     return again
+
+
+def restore(into: Windows, windows: Windows) -> None:
+    names, lying = snapshot.copy(windows)
+    snapshot.restore(into, names, snapshot.arrange(lying))
 
 
 @settings(deadline=None, max_examples=200)  # the first example pays for imports
@@ -95,7 +100,7 @@ def test_limits_that_were_lowered_bind_only_what_is_new() -> None:
     windows.fold(batch(Record(1, 5, group="a"), Record(2, 5, group="b")), NOW)
     again = Windows(limits=Limits(groups=1, topics=1, partitions=1))
 
-    snapshot.restore(again, *snapshot.dump(windows))
+    restore(again, windows)
     again.set_log_ends(log_ends(12, 12), {"t": 2, "new": 1})
     again.fold(batch(Record(3, 6, group="b"), Record(4, 5, group="c")), NOW)
 

@@ -1,6 +1,7 @@
 """Windows and log ends as plain arrays and names, to be saved and made again.
 
-Saved is what they mean and not how they lie: rows are numbered anew, free ones are left out.
+Saved is what they mean and not how they lie: rows are numbered anew, free ones are left out. That
+takes its time, so they are first copied as they lie, which is all that others have to wait for.
 """
 
 from typing import Any
@@ -17,6 +18,7 @@ from warren.windows.windows import Windows
 
 Ints = npt.NDArray[np.int64]
 Arrays = dict[str, npt.NDArray[Any]]
+Lying = dict[str, tuple[npt.NDArray[Any], Ints]]  # a column as it lies, and the rows to be taken
 
 
 class Names(Struct):
@@ -30,7 +32,7 @@ class Names(Struct):
     dropped: dict[str, int]
 
 
-def dump(windows: Windows) -> tuple[Names, Arrays]:
+def copy(windows: Windows) -> tuple[Names, Lying]:
     """Copy everything; whoever calls sees to it that nothing changes meanwhile."""
     pairs, ends, owners = windows.pairs, windows.ends, windows.owners
     topics = sorted(ends.topics.ids)
@@ -42,16 +44,25 @@ def dump(windows: Windows) -> tuple[Names, Arrays]:
     names = Names(
         groups, topics, [*owners.names.by_number()], owners.unplaced(), keys, {**windows.dropped}
     )
-    arrays = {
+    index = {
         "group_pair": first,
         "pair_topic": ends.topics.ranks()[pairs.topic[in_order]],
         "pair_count": pairs.blocks.count[in_order],
         "topic_count": ends.blocks.count[numbers],
-        **_copied("window", windows.grid, pairs.blocks.rows_of(in_order)),
-        **_copied("end", ends.rows, ends.blocks.rows_of(numbers)),
-        **_copied("waiting", windows.waiting.grid, waiting_rows),
     }
-    return names, arrays
+    lying = {name: (array, np.arange(len(array))) for name, array in index.items()}
+    lying |= _copied("window", windows.grid, pairs.blocks.rows_of(in_order))
+    lying |= _copied("end", ends.rows, ends.blocks.rows_of(numbers))
+    return names, lying | _copied("waiting", windows.waiting.grid, waiting_rows)
+
+
+def arrange(lying: Lying) -> Arrays:
+    """Put the copies in order, one after the other: `lying` is empty in the end."""
+    arrays = {}
+    while lying:
+        name, (column, rows) = lying.popitem()
+        arrays[name] = column[span(rows)]
+    return arrays
 
 
 def restore(windows: Windows, names: Names, arrays: Arrays) -> None:
@@ -83,8 +94,9 @@ def _bounds(arrays: Arrays) -> Ints:
     return np.append(arrays["group_pair"], len(arrays["pair_topic"]))
 
 
-def _copied(prefix: str, rows: Rows, chosen: Ints) -> Arrays:
-    return {f"{prefix}_{name}": np.array(getattr(rows, name)[span(chosen)]) for name in rows.fields}
+def _copied(prefix: str, rows: Rows, chosen: Ints) -> Lying:
+    columns = {name: getattr(rows, name)[: rows.size] for name in rows.fields}
+    return {f"{prefix}_{name}": (column.copy(), chosen) for name, column in columns.items()}
 
 
 def _fill(prefix: str, rows: Rows, arrays: Arrays) -> None:
