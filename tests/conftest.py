@@ -1,7 +1,9 @@
 """One Spark, one broker and one OpenSearch for the whole run: each costs seconds to start."""
 
+import os
 from collections.abc import Callable, Iterator
 
+import hypothesis
 import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
@@ -13,6 +15,10 @@ from warren.demo.offsets_topic import make_offsets_topic
 from warren.session import start_session, stop_session
 
 MakeTopics = Callable[..., None]
+
+hypothesis.settings.register_profile("check", deadline=None)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=20_000)
+hypothesis.settings.load_profile(os.environ.get("WARREN_HYPOTHESIS", "check"))
 
 
 @pytest.fixture(scope="session")

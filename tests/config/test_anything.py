@@ -39,8 +39,6 @@ FILES = st.dictionaries(
 
 @given(tables=FILES)
 @settings(
-    max_examples=100,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],  # each example overwrites the file
 )
 def test_a_file_loads_or_is_refused_in_lines(tmp_path: Path, tables: dict[str, Any]) -> None:

@@ -72,6 +72,8 @@ def restore(windows: Windows, names: Names, arrays: Arrays) -> None:
     """
     ends, pairs = windows.ends, windows.pairs
     pairs.limits = NO_LIMITS
+    _check(arrays["topic_count"], arrays["end_filled"], windows.intervals)
+    _check(arrays["pair_count"], arrays["window_filled"], windows.intervals)
     for topic, count in zip(names.topics, arrays["topic_count"].tolist(), strict=True):
         ends.ensure(topic, count)
     _fill("end", ends.rows, arrays)
@@ -88,6 +90,12 @@ def restore(windows: Windows, names: Names, arrays: Arrays) -> None:
     windows.waiting.hold(names.waiting)
     _fill("waiting", windows.waiting.grid, arrays)
     windows.dropped.update(names.dropped)
+
+
+def _check(counts: Ints, filled: npt.NDArray[np.uint16], intervals: int) -> None:
+    """Whether there are so many rows, and not more in any than fits: before room is made."""
+    if (counts < 0).any() or sum(counts.tolist()) != len(filled) or (filled > intervals).any():
+        raise ValueError(f"{len(filled)} rows, and other numbers of partitions")
 
 
 def _bounds(arrays: Arrays) -> Ints:

@@ -1,0 +1,241 @@
+"""What reads bytes that others wrote. A target takes any bytes, and raises only if there is a bug.
+
+`./fuzz` runs them for long, guided by coverage where that can be had; `./check` for seconds.
+"""
+
+import io
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import records
+import structlog
+from config_files import MINIMAL
+from notify.messages import message
+from test_snapshots import fill, only_file, snapshots
+
+from warren.cluster import Accepts, new_cluster
+from warren.config import Consumer, GroupFilter, Notifier, Storage, load, render_effective
+from warren.decode.members import parse_group_record
+from warren.errors import ConfigError, TemplateFailed
+from warren.evaluate.verdicts import Settings, judge
+from warren.group_events import Malformed
+from warren.notify import templates
+from warren.pipeline import fold_reported
+from warren.reporting import Reporting
+from warren.sources.reported import Reports
+from warren.sources.tree import Changes, Kind, Leaf
+from warren.windows.limits import Limits
+from warren.windows.membership import Membership
+from warren.windows.view import histories
+
+FEW = Limits(groups=50, topics=50, partitions=500)
+ORDERS = b"orders".ljust(16)
+ROOT = Path(__file__).parents[2]
+
+
+class Target(NamedTuple):
+    take: Callable[[bytes], object]
+    samples: Sequence[bytes]
+    words: Sequence[bytes] = ()
+
+
+@cache
+def scratch() -> Path:
+    return Path(tempfile.mkdtemp(prefix="warren-fuzz-"))
+
+
+_membership = Membership(FEW)
+
+
+def take_group_record(data: bytes) -> None:
+    """The first byte is the length of the key."""
+    size = data[0] if data else 0
+    event = parse_group_record(data[1 : 1 + size], data[1 + size :] or None)
+    if isinstance(event, Malformed):
+        return
+    _membership.fold([(0, event)])
+    assert len(_membership.groups) <= FEW.groups
+    if not sum(data) % 100:  # it takes far longer than the rest
+        again = Membership(FEW)
+        again.restore(_membership.dump())
+        assert again.groups == _membership.groups
+
+
+def group_records() -> list[bytes]:
+    members = [records.ClassicMember(f"m{n}", assigned={"orders": [n, n + 1]}) for n in range(3)]
+    assigned = {ORDERS: [1, 2]}
+    whole = [
+        *((records.group_key("g"), records.group_value(members, version=v)) for v in range(5)),
+        (records.group_key("g", 3), records.epoch_value(3)),
+        (records.group_key("g", 4), records.topics_value({ORDERS: "orders"})),
+        (records.member_key("g", "m", 5), records.member_value()),
+        (records.member_key("g", "m", 7), records.target_value(assigned)),
+        (records.member_key("g", "m", 8), records.current_value(assigned, revoking=assigned)),
+        (records.group_key("g"), b""),
+        (records.member_key("g", "m", 8), b""),
+    ]
+    return [bytes([len(key)]) + key + value for key, value in whole]
+
+
+def _load(name: str, data: bytes) -> None:
+    file = scratch() / name
+    file.write_bytes(data)
+    try:
+        shown = render_effective(load(file, {}))
+    except ConfigError as error:
+        problems, shown = error.problems, ""
+    else:
+        problems = []
+    assert problems or shown.startswith("[general]\n")
+    assert [problem for problem in problems if "\n" in problem] == []
+
+
+TABLES = {
+    "general": {"pidfile": "warren.pid", "state-dir": "state"},
+    "cluster": {"local": {"class-name": "kafka", "servers": ["h:9092"], "offset-refresh": 3}},
+    "consumer": {"local": {"class-name": "kafka", "cluster": "local", "servers": ["h:9092"]}},
+    "notifier": {"n": {"class-name": "http", "url-open": "http://h/{{.Group}}", "interval": 5}},
+    "storage": {"default": {"intervals": 10, "group-allowlist": "^a(b|c)$"}},
+}
+DOTENV = b"""# a comment
+cluster.local.class-name=kafka
+export cluster.local.servers="h:9092" # and one
+consumer.local.class-name = 'kafka'
+consumer.local.cluster: local
+"""
+YAML = b"""cluster:
+  local: {class-name: kafka, servers: [h:9092]}
+consumer:
+  local: &it
+    class-name: kafka
+    cluster: local
+    servers:
+      - h:9092
+  other: *it
+"""
+CONFIG_WORDS = (b"[general]\n", b"[[a]]", b"<<: *it", b"!!python/name:os", b"'''", b"1e999", b"\n")
+
+
+def take_template(data: bytes) -> None:
+    """A template after a line that is the group's name."""
+    group, _, source = data.partition(b"\n")
+    file = scratch() / "a.tmpl"
+    file.write_bytes(source)
+    notifier = Notifier(name="n", class_name="null", template_open=str(file))
+    try:
+        template = templates.of_files(notifier)["open"]
+        template.render(message(group=group.decode("utf-8", "surrogateescape")))
+    except TemplateFailed:
+        return
+
+
+def shipped_templates() -> list[bytes]:
+    recorded = json.loads((ROOT / "tests/notify/go-templates.json").read_text())["templates"]
+    sources = [case["template"].encode() for case in recorded.values()]
+    sources += [file.read_bytes() for file in sorted((ROOT / "config").glob("*.tmpl"))]
+    return [b"group\n" + source for source in sources]
+
+
+TEMPLATE_WORDS = (
+    b"{{", b"}}", b"{{range .Result.Partitions}}", b"{{end}}", b'{{template "a" .}}', b"$x := ",
+    b'{{define "a"}}', b"| printf `%d`", b"jsonencoder", b"partitioncounts", b"formattimestamp",
+    b"{{with .Result.Maxlag}}", b"index", b"slice", b"html", b"urlquery", b".Extras.a", b"{{- ",
+)  # fmt: skip
+
+
+@cache
+def _zookeeper(class_name: str) -> tuple[Reporting, Reports]:
+    storage = Storage(name="default", max_groups=50, max_topics=50, max_partitions=500)
+    consumer = Consumer(
+        name="z", cluster="c", servers=("h:1",), class_name=class_name, zookeeper_path="/z"
+    )
+    reporting = Reporting(consumer, new_cluster("c", storage), Accepts(GroupFilter("^[^x]")))
+    return reporting, Reports(reporting.layout)
+
+
+def take_node(class_name: str, data: bytes) -> None:
+    """A path up to a zero byte, and what the node holds."""
+    path, _, held = data.partition(b"\0")
+    parts = tuple(path.decode("utf-8", "replace").split("/"))
+    reporting, reports = _zookeeper(class_name)
+    if reporting.layout.kind(parts) is not Kind.LEAF:
+        return
+    for changes in (Changes({parts: Leaf(held, 1, 1)}, [], 0), Changes({}, [parts], 0)):
+        fold_reported(reporting, reports.take(changes), 2_000_000_000)
+    assert reports.groups == set()
+
+
+@cache
+def _whole_snapshot() -> bytes:
+    of = snapshots(scratch() / "whole")
+    of.directory.mkdir()
+    fill(of)
+    of.save()
+    return only_file(of.directory).read_bytes()
+
+
+def take_snapshot(data: bytes) -> None:
+    of = snapshots(scratch() / "snapshot")
+    of.directory.mkdir(exist_ok=True)
+    file = of.directory / "a%2Fb.npz"
+    file.write_bytes(data)
+    of.restore()
+    (cluster,) = of.clusters.values()
+    assert file.exists() == bool(cluster.restored_s)
+    if cluster.restored_s:
+        judge(histories(cluster.windows), Settings(), 2_000_000_000)
+        cluster.ends_s = 1.0
+        of.save()
+
+
+def take_snapshot_array(data: bytes) -> None:
+    """A snapshot with right checksums, one array of which, the first byte's, holds other bytes."""
+    with np.load(io.BytesIO(_whole_snapshot())) as held:
+        arrays = {name: held[name] for name in held.files}
+    names = sorted(arrays)
+    name = names[data[0] % len(names)] if data else names[0]
+    dtype, width = arrays[name].dtype, arrays[name].shape[1:]
+    row = dtype.itemsize * int(np.prod(width))
+    flat = np.frombuffer(data[1 : 1 + (len(data) - 1) // row * row], dtype)
+    arrays[name] = flat.reshape(-1, *width)
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    take_snapshot(out.getvalue())
+
+
+def snapshot_arrays() -> list[bytes]:
+    with np.load(io.BytesIO(_whole_snapshot())) as held:
+        return [bytes([at]) + held[name].tobytes() for at, name in enumerate(sorted(held.files))]
+
+
+def quiet() -> None:
+    """Set-aside snapshots and skipped records are told of; thousands of them need not be."""
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+
+
+def targets() -> dict[str, Target]:
+    spout = b'{"topology":{"id":"i"},"offset":4285,"partition":1,"broker":{"host":"h"},"topic":"t"}'
+    offsets = [b"g/offsets/t/0\x00" + b"15", b"g/owners/t/0\x00host-1", b"x/offsets/t/0\x001"]
+    return {
+        "group records": Target(take_group_record, group_records()),
+        "toml": Target(lambda data: _load("burrow.toml", data), [MINIMAL.encode()], CONFIG_WORDS),
+        "yaml": Target(lambda data: _load("burrow.yaml", data), [YAML], CONFIG_WORDS),
+        "json": Target(
+            lambda data: _load("burrow.json", data), [json.dumps(TABLES).encode()], CONFIG_WORDS
+        ),
+        "dotenv": Target(lambda data: _load("burrow.env", data), [DOTENV], CONFIG_WORDS),
+        "templates": Target(take_template, shipped_templates(), TEMPLATE_WORDS),
+        "zookeeper": Target(lambda data: take_node("kafka_zk", data), offsets),
+        "storm": Target(
+            lambda data: take_node("storm", data),
+            [b"g/partition_1\x00" + spout, b"g/t/partition_1\x00" + spout],
+            (b"\\ud800", b"\\u0000", b"1e3", b"partition_"),
+        ),
+        "snapshots": Target(take_snapshot, [_whole_snapshot()]),
+        "snapshot arrays": Target(take_snapshot_array, snapshot_arrays()),
+    }
