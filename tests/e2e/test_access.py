@@ -13,6 +13,7 @@ from e2e.served import served
 from e2e.watching import Watching, eventually, watching
 from pyspark.sql import SparkSession
 from servers.guarded import (
+    ASKER,
     OFFSETS_TOPIC,
     PLAIN_PASSWORD,
     SCRAM_PASSWORD,
@@ -200,6 +201,44 @@ def test_the_rights_in_the_documentation_are_enough_and_none_is_too_much(
         take_away(guarded, SEES_TOPICS)
         eventually(lambda: site.ends("read", "guarded"), [])
         allow(guarded, [SEES_TOPICS])
+
+
+ASKED = """
+[cluster.asked]
+class-name = "kafka"
+servers = ["{server}"]
+client-profile = "p"
+offset-refresh = 1
+topic-refresh = 1
+[consumer.asked]
+class-name = "kafka_admin"
+cluster = "asked"
+servers = ["{server}"]
+client-profile = "p"
+"""
+
+
+def test_class_kafka_admin_needs_to_describe_and_nothing_else(
+    spark: SparkSession, guarded: Broker, tmp_path: Path
+) -> None:
+    lines = f"mechanism = 'SCRAM-SHA-256'\npassword = '{SCRAM_PASSWORD}'"
+    login = profile(guarded, lines).replace(f"'{guarded.user}'", f"'{ASKER}'")
+    allow(guarded, [SEES_TOPICS, SEES_GROUPS], ASKER)
+    Kafka(guarded.bootstrap).commit("asked-group", "guarded", {0: 2})
+
+    with watching(spark, tmp_path, login + ASKED.format(server=guarded.secure_bootstrap)) as site:
+        eventually(lambda: site.committed("asked", "asked-group"), {"guarded": [2]})
+        eventually(site.is_ready, expected=True)
+        assert site.ends("asked", "guarded") == [5]
+
+        take_away(guarded, SEES_GROUPS, ASKER)
+        eventually(lambda: "Describe groups" in problem(site, "asked"), expected=True)
+        assert "asked-group" in site.groups("asked")
+
+        allow(guarded, [SEES_GROUPS], ASKER)
+        eventually(lambda: problem(site, "asked"), "")
+        take_away(guarded, SEES_TOPICS, ASKER)
+        eventually(lambda: site.ends("asked", "guarded"), [])
 
 
 HIDDEN = (

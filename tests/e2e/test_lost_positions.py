@@ -8,8 +8,14 @@ from confluent_kafka import TopicPartition
 from e2e.kafka import Kafka
 from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from windows.batches import NOW, Record, batch, log_ends
 
+from warren.cluster import Accepts, Following, new_cluster
+from warren.config import Consumer, Storage
 from warren.demo.broker import Broker
+from warren.pipeline import refresh_ends, refresh_topics
+from warren.positions import starting_positions
+from warren.sources.placement import partition_of
 
 TOPIC = "lost-read"
 EXPIRED, REMADE = "expired-offsets", "remade-offsets"
@@ -50,6 +56,30 @@ def test_it_is_read_from_the_earliest_and_that_is_told(
         (lost,) = second.logged(LOST)
         assert (lost["name"], lost["partitions"]) == (EXPIRED, [0])
         assert [line["name"] for line in second.logged(ANEW)] == [REMADE, REMADE]
+
+
+def test_a_partition_that_lost_its_end_costs_its_own_groups_only(broker: Broker) -> None:
+    kafka, topic = Kafka(broker.bootstrap), "shortened-offsets"
+    kafka.make_topic(topic, 0, 0)
+    for partition in range(2):
+        kafka.write(topic, [commit("any", 1)] * 3, partition)
+    cluster = new_cluster("c", Storage(name="default"))
+    settings = Consumer(name="c", cluster="c", servers=(broker.bootstrap,), offsets_topic=topic)
+    following = Following(settings, cluster, Accepts())
+    refresh_topics(cluster, kafka.admin, time.time())
+    refresh_ends(cluster, kafka.admin, time.time(), 10)
+    cluster.windows.set_log_ends(log_ends(9, topic="shortened"), {"shortened": 1})
+    groups = [f"group-{number}" for number in range(8)]
+    commits = [Record(50, 1, group=group, topic="shortened") for group in groups]
+    cluster.windows.fold(batch(*commits), NOW)
+    following.progress.position.update({0: 51, 1: 2})
+
+    start = starting_positions(following, kafka.admin)
+
+    assert start == {0: 0, 1: 2}
+    left = {group for group in groups if partition_of(group, 2) == 1}
+    assert {*cluster.windows.pairs.groups.ids} == left
+    assert left
 
 
 def folder(parent: Path, name: str) -> Path:

@@ -1,5 +1,6 @@
 """Two clusters in one process; one of them is not always there."""
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,9 @@ from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
 
 from warren.demo.broker import Broker
+
+FRESH_S = 30.0
+THREADS = 10  # more than there were, for requests that are under way
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +72,10 @@ def test_a_cluster_that_dies_keeps_its_verdicts_and_is_read_on_when_it_is_back(
     kafka.make_topic("shaky", 9)
     kafka.commit("survivor", "shaky", {0: 3})
     eventually(lambda: watched.committed("shaky", "survivor"), {"shaky": [3]})
-    restarts = shaky_cluster(watched)["restarts"]
+    for offset in (1, 2):  # with seven to go it has stopped as soon as it is silent
+        kafka.commit("stopped", "shaky", {0: offset})
+    eventually(lambda: status(watched, "stopped"), "STOP")
+    restarts, threads = shaky_cluster(watched)["restarts"], threading.active_count()
 
     shaky.kill()
     eventually(lambda: is_in_trouble(watched), expected=True)
@@ -78,6 +85,9 @@ def test_a_cluster_that_dies_keeps_its_verdicts_and_is_read_on_when_it_is_back(
     assert watched.committed("shaky", "survivor") == {"shaky": [3]}
     eventually(lambda: shaky_cluster(watched)["data_age_s"] > 5, expected=True)
     assert watched.metric('warren_log_ends_age_seconds{cluster="shaky"}') > 5  # type: ignore[operator]
+    assert watched.health()["clusters"]["steady"]["data_age_s"] < FRESH_S
+    assert threading.active_count() <= threads + THREADS
+    assert status(watched, "stopped") == "STOP"
 
     shaky.start()
     Kafka(shaky.bootstrap).commit("survivor", "shaky", {0: 8})
@@ -85,9 +95,16 @@ def test_a_cluster_that_dies_keeps_its_verdicts_and_is_read_on_when_it_is_back(
     eventually(lambda: watched.committed("shaky", "survivor"), {"shaky": [8]}, seconds=150)
     eventually(lambda: is_in_trouble(watched), expected=False)
     assert watched.group("shaky", "survivor")["partitions"][0]["start"]["offset"] == 3
+    assert status(watched, "stopped") == "STOP"
     assert shaky_cluster(watched)["restarts"] > restarts
     assert len(watched.logged("brokers answer again")) >= 1
     assert watched.health()["consumers"]["steady"]["restarts"] == 0
+
+
+def status(watched: Watching, group: str) -> str:
+    (part,) = watched.group("shaky", group)["partitions"]
+    told: str = part["status"]
+    return told
 
 
 def shaky_cluster(watched: Watching) -> Any:

@@ -42,6 +42,9 @@ def watched(
 ) -> Iterator[Watching]:
     config = source("local", kafka.bootstrap) + storage(intervals=4)
     with watching(spark, tmp_path_factory.mktemp("single"), config) as watched:
+        for offset in (1, 2):  # with seven to go it has stopped as soon as it is silent
+            kafka.commit("stopped-single", "single", {0: offset})
+        eventually(lambda: status(watched), "STOP")
         yield watched
 
 
@@ -66,8 +69,10 @@ def test_a_query_that_dies_is_told_of_and_started_again(
     eventually(
         lambda: "consumer local: the stream from Spark ended" in ready(watched), expected=True
     )
+    assert status(watched) == "STOP"
     eventually(lambda: watched.committed("local", "outlives-query"), {"single": [2]})
     eventually(lambda: ready(watched), "READY")
+    assert status(watched) == "STOP"
     assert watched.group("local", "outlives-query")["partitions"][0]["start"]["offset"] == 1
     assert watched.metric('warren_restarts_total{consumer="local"}') == before + 1
     (told,) = (
@@ -78,7 +83,9 @@ def test_a_query_that_dies_is_told_of_and_started_again(
     assert told["problem"].startswith("the stream from Spark ended")
 
 
-def test_a_clock_set_back_stalls_nothing(watched: Watching, kafka: Kafka) -> None:
+def test_a_clock_set_back_stalls_nothing_and_ends_no_silence(
+    watched: Watching, kafka: Kafka
+) -> None:
     kafka.commit("before-the-step", "single", {0: 1})
     eventually(lambda: watched.committed("local", "before-the-step"), {"single": [1]})
 
@@ -86,6 +93,7 @@ def test_a_clock_set_back_stalls_nothing(watched: Watching, kafka: Kafka) -> Non
     eventually(
         lambda: watched.health()["moment_ms"] < (time.time() - HOUR_S / 2) * 1000, expected=True
     )
+    assert status(watched) == "STOP"
     kafka.make_topic("after-the-step", 5)
     kafka.commit("before-the-step", "after-the-step", {0: 2})
 
@@ -100,6 +108,7 @@ def test_a_clock_set_back_stalls_nothing(watched: Watching, kafka: Kafka) -> Non
         assert watched.health()["clusters"]["local"]["data_age_s"] >= 0
         assert consumer(watched)["state"] == "caught up"
         assert ready(watched) == "READY"
+        assert status(watched) == "STOP"
     finally:
         set_clock(watched, 0)
 
@@ -121,6 +130,7 @@ def test_a_full_disk_costs_what_would_be_kept_and_nothing_else(
         eventually(lambda: problems(watched), ["history keeper", "snapshots state"])
         kafka.commit("on-a-full-disk", "single", {0: 4})
         eventually(lambda: watched.committed("local", "on-a-full-disk"), {"single": [4]})
+        assert status(watched) == "STOP"
         full = snapshot.read_bytes()
 
         ballast.unlink()
@@ -150,6 +160,12 @@ def set_clock(watched: Watching, ahead_s: float) -> None:
     watched.monitor.clock = clock
     for cluster in watched.monitor.clusters.values():
         cluster.clock = clock
+
+
+def status(watched: Watching) -> str | None:
+    """What is said of the partition whose group has stopped."""
+    parts = watched.group("local", "stopped-single")["partitions"]
+    return parts[0]["status"] if parts else None
 
 
 def consumer(watched: Watching) -> Any:

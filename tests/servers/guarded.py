@@ -23,6 +23,7 @@ from warren.demo.broker import Broker
 SECURITY = "org.apache.kafka.common.security"
 PLAIN_PASSWORD = 'pl"ain; secret'
 SCRAM_PASSWORD = "scram secret"
+ASKER = "asker"  # a second user, who logs in with SCRAM-SHA-256 and the same password
 OFFSETS_TOPIC = "__consumer_offsets"
 
 Rule = tuple[str, str, str]  # operation, kind of resource, its name, * for all or prefix*
@@ -59,15 +60,18 @@ def guarded_broker(directory: Path, tokens: Tokens) -> Iterator[Broker]:
     with Broker(
         offsets_partitions=2, secure=True, properties=properties(keys), java_options=[allowed]
     ) as broker:
-        _add_scram_user(broker)
+        _add_scram_users(broker)
         yield broker
 
 
-def _add_scram_user(broker: Broker) -> None:
+def _add_scram_users(broker: Broker) -> None:
     kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
-    user = UserScramCredentialUpsertion(broker.user, kind, SCRAM_PASSWORD.encode())
+    users = [
+        UserScramCredentialUpsertion(name, kind, SCRAM_PASSWORD.encode())
+        for name in (broker.user, ASKER)
+    ]
     admin = plain_admin(broker)
-    for done in admin.alter_user_scram_credentials([user]).values():
+    for done in admin.alter_user_scram_credentials(users).values():
         done.result(30)
 
 
@@ -76,15 +80,15 @@ def plain_admin(broker: Broker) -> AdminClient:
     return AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
 
 
-def allow(broker: Broker, rules: Iterable[Rule]) -> None:
-    bindings = [_binding(broker.user, rule) for rule in rules]
+def allow(broker: Broker, rules: Iterable[Rule], user: str = Broker.user) -> None:
+    bindings = [_binding(user, rule) for rule in rules]
     admin = plain_admin(broker)
     for done in admin.create_acls(bindings).values():
         done.result(30)
 
 
-def take_away(broker: Broker, rule: Rule) -> None:
-    exact = _binding(broker.user, rule)
+def take_away(broker: Broker, rule: Rule, user: str = Broker.user) -> None:
+    exact = _binding(user, rule)
     only = AclBindingFilter(
         exact.restype,
         exact.name,
