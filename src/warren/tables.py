@@ -47,7 +47,10 @@ HISTORY = pa.schema(
         ("complete", pa.float32()),
         ("lag", pa.int64()),  # current lag; of GROUP the total
         ("offset", pa.int64()),  # last commit, or log end; of GROUP the sum, as Telegraf writes it
-        ("committed_ms", pa.int64()),  # of that commit; of GROUP that of the most lagging partition
+        (
+            "committed_ms",
+            pa.int64(),
+        ),  # of that commit; of GROUP, and of folded partitions, the newest
         ("max_lag", pa.int64()),  # of GROUP, and of folded partitions: the greatest among them
         ("partitions", pa.int32()),  # how many a GROUP row, or a folded row, stands for
         ("owner", pa.string()),  # of PARTITION, "" when nobody

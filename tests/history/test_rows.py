@@ -11,11 +11,12 @@ from warren.model import Status
 from warren.tables import HISTORY
 
 ENDS: dict[str, list[int | None]] = {"bills": [70], "idle": [5, None], "orders": [100, 200]}
-COMMITTED_MS = NOW_S * 1000 - 500
+NOW_MS = NOW_S * 1000
+COMMITTED_MS = NOW_MS - 500
 COMMITS = [
     ("billing", "bills", 0, 70, COMMITTED_MS),
-    ("billing", "orders", 0, 90, COMMITTED_MS),
-    ("billing", "orders", 1, 150, COMMITTED_MS),
+    ("billing", "orders", 0, 90, COMMITTED_MS - 100),
+    ("billing", "orders", 1, 150, COMMITTED_MS - 200),  # lags most
     ("dev-shop", "orders", 1, 199, COMMITTED_MS),
 ]
 
@@ -56,6 +57,33 @@ def test_a_row_tells_its_moment_and_its_verdict() -> None:
     assert group["status"] == Status.ERR  # silent for longer than its window of one commit
     assert group["committed_ms"] == COMMITTED_MS
     assert (last["owner"], last["client"]) == ("", "")
+
+
+def test_a_group_was_committed_when_the_newest_of_its_partitions_was() -> None:
+    def committed(**settings: Any) -> dict[tuple[Any, ...], int | None]:
+        names = ("group", "topic", "partition")
+        return {
+            tuple(row[name] for name in names): row["committed_ms"] and row["committed_ms"] - NOW_MS
+            for row in kept(**settings)
+            if row["kind"] != "log_end"
+        }
+
+    assert committed() == {
+        ("billing", None, None): -500,
+        ("dev-shop", None, None): -500,
+        ("billing", "bills", 0): -500,
+        ("billing", "orders", 0): -600,
+        ("billing", "orders", 1): -700,
+        ("dev-shop", "orders", 0): None,
+        ("dev-shop", "orders", 1): -500,
+    }
+    assert committed(history_granularity="topic") == {
+        ("billing", None, None): -500,
+        ("dev-shop", None, None): -500,
+        ("billing", "bills", None): -500,
+        ("billing", "orders", None): -600,
+        ("dev-shop", "orders", None): -500,
+    }
 
 
 def test_groups_kept_by_topic_have_a_row_for_each() -> None:

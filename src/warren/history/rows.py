@@ -12,13 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from warren.board import NO_END, Board, ClusterBoard, TopicEnds
-from warren.evaluate.verdicts import Verdicts
+from warren.evaluate.verdicts import Partitions, Verdicts
 from warren.history.granularity import Granularity, Level, Levels
 from warren.tables import GROUP, HISTORY, LOG_END, PARTITION
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+NEVER = np.iinfo(np.int64).min  # when nothing was committed
 NAMES = ("cluster", "kind", "group", "topic", "owner", "client")
 ROWS = pa.schema(
     [
@@ -79,16 +80,16 @@ def _named(places: npt.NDArray[np.int32], names: tuple[str, ...]) -> pa.Dictiona
 
 def _group_rows(verdicts: Verdicts) -> dict[str, pa.Array]:
     groups, partitions = verdicts.groups, verdicts.partitions
-    worst = groups.max_lag_line
+    worst, begin = groups.max_lag_line, groups.first[:-1]
     committed = np.where(partitions.filled > 0, partitions.end.offset, 0)
-    never = partitions.filled[worst] == 0
+    newest_ms = _newest(partitions, begin)
     return {
         "group": _named(np.arange(len(verdicts.names), dtype=np.int32), verdicts.names),
         "status": pa.array(groups.status.astype(np.int8)),
         "complete": pa.array(groups.complete),
         "lag": pa.array(groups.total_lag),
-        "offset": pa.array(_sums(committed, groups.first[:-1])),
-        "committed_ms": pa.array(partitions.end.committed_ms[worst], mask=never),
+        "offset": pa.array(_sums(committed, begin)),
+        "committed_ms": pa.array(newest_ms, mask=newest_ms == NEVER),
         "max_lag": pa.array(partitions.current_lag[worst]),
         "partitions": pa.array(groups.partition_count.astype(np.int32)),
     }
@@ -102,9 +103,10 @@ def _partition_rows(verdicts: Verdicts, levels: Levels) -> dict[str, pa.Array]:
     folded = _Folded(verdicts, _begins(partitions.topic, first[:-1]), level == Level.TOPIC)
     kept = np.flatnonzero((level == Level.PARTITION) | folded.is_first)
     is_folded = folded.is_first[kept]
-    # A folded row shows when the most lagging of its partitions was committed, as a group's does.
-    shown = folded.replace(kept, kept, folded.worst)
-    never = partitions.filled[shown] == 0
+    never = partitions.filled[kept] == 0
+    newest_ms = np.where(never, NEVER, partitions.end.committed_ms[kept])
+    newest_ms = folded.replace(kept, newest_ms, folded.newest_ms)
+    max_lag = folded.replace(kept, partitions.current_lag[kept], folded.max_lag)
     return {
         "group": _named(group[kept], verdicts.names),
         "topic": _named(partitions.topic[kept], verdicts.topics),
@@ -118,8 +120,8 @@ def _partition_rows(verdicts: Verdicts, levels: Levels) -> dict[str, pa.Array]:
             folded.replace(kept, partitions.end.offset[kept], folded.offset),
             mask=never & ~is_folded,
         ),
-        "committed_ms": pa.array(partitions.end.committed_ms[shown], mask=never),
-        "max_lag": pa.array(partitions.current_lag[shown], mask=~is_folded),
+        "committed_ms": pa.array(newest_ms, mask=newest_ms == NEVER),
+        "max_lag": pa.array(max_lag, mask=~is_folded),
         "partitions": pa.array(
             folded.replace(kept, np.ones(len(kept), np.int32), folded.count), mask=~is_folded
         ),
@@ -134,6 +136,12 @@ def _named_unless(
     return pa.DictionaryArray.from_arrays(
         pa.array(places, mask=absent), pa.array(names, pa.string())
     )
+
+
+def _newest(partitions: Partitions, at: Ints) -> Ints:
+    """When each part, the first of which begins at at[0], was last committed to, if ever."""
+    committed_ms = np.where(partitions.filled > 0, partitions.end.committed_ms, NEVER)
+    return np.maximum.reduceat(committed_ms, at)
 
 
 def _sums(values: Ints, at: Ints) -> Ints:
@@ -157,13 +165,11 @@ class _Folded:
         self.is_first = begins & chosen
         at = np.flatnonzero(begins[lines])
         self.count = np.diff(at, append=len(lines)).astype(np.int32)
-        lag = partitions.current_lag[lines]
-        is_most = np.flatnonzero(lag == np.repeat(np.maximum.reduceat(lag, at), self.count))
-        self.worst = lines[is_most[np.searchsorted(is_most, at)]]
-        self.lag = _sums(lag, at)
-        self.offset = _sums(
-            np.where(partitions.filled[lines] > 0, partitions.end.offset[lines], 0), at
-        )
+        lag, is_known = partitions.current_lag[lines], partitions.filled[lines] > 0
+        self.lag, self.max_lag = _sums(lag, at), np.maximum.reduceat(lag, at)
+        self.offset = _sums(np.where(is_known, partitions.end.offset[lines], 0), at)
+        committed_ms = np.where(is_known, partitions.end.committed_ms[lines], NEVER)
+        self.newest_ms = np.maximum.reduceat(committed_ms, at)
         self.status = np.maximum.reduceat(partitions.status[lines], at)
         full = (partitions.complete[lines] == 1).astype(np.int64)
         self.complete = (_sums(full, at) / self.count).astype(np.float32)
