@@ -2,12 +2,16 @@
 
 import contextlib
 import gzip
+import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
+
+Told = tuple[int, str, dict[str, str]]  # code, body, headers
 
 
 class Request(NamedTuple):
@@ -21,14 +25,16 @@ class Request(NamedTuple):
 @dataclass
 class Receiver:
     url: str = ""
-    answers: list[tuple[int, str, dict[str, str]]] = field(default_factory=list)  # 204 when none
+    answers: list[Told] = field(default_factory=list)  # 204 when none
     requests: list[Request] = field(default_factory=list)
+    login: str = ""  # the header of those who are let in; everybody if empty
     silent: bool = False
     released: threading.Event = field(default_factory=threading.Event)
 
 
 @contextlib.contextmanager
-def receiver() -> Iterator[Receiver]:
+def receiver(server_pem: Path | None = None) -> Iterator[Receiver]:
+    """With a key and chain it speaks TLS."""
     kept = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -45,7 +51,7 @@ def receiver() -> Iterator[Receiver]:
             if kept.silent:
                 kept.released.wait(30)
                 return
-            code, answer, headers = kept.answers.pop(0) if kept.answers else (204, "", {})
+            code, answer, headers = self._answer()
             self.send_response(code)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -53,12 +59,24 @@ def receiver() -> Iterator[Receiver]:
             self.end_headers()
             self.wfile.write(answer.encode())
 
+        def do_PUT(self) -> None:
+            self.do_POST()
+
+        def _answer(self) -> Told:
+            if kept.login and self.headers["Authorization"] != kept.login:
+                return 401, "who are you?", {}
+            return kept.answers.pop(0) if kept.answers else (204, "", {})
+
         def log_message(self, *_: object) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    kept.url = f"http://127.0.0.1:{server.server_port}"
+    if server_pem:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(server_pem)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    kept.url = f"{'https' if server_pem else 'http'}://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:

@@ -3,10 +3,12 @@
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from structlog.testing import capture_logs
 
 from warren.errors import Undelivered
 from warren.sinks import delivery as delivering
@@ -16,19 +18,27 @@ from warren.sinks.rejected import Rejected
 POINTS = [f"point {number}" for number in range(1000)]
 
 
+@dataclass
 class Store:
-    """The far end: says no to points that are bad, without saying which."""
+    """The far end: says no to a request with bad points, without saying which they are."""
 
-    def __init__(self, *bad: str) -> None:
-        self.bad = set(bad)
-        self.held: list[str] = []
-        self.requests = 0
+    bad: set[str] = field(default_factory=set)
+    is_certain: bool = False  # that points are bad, and not the request
+    most: int = 10**6  # points of a request
+    wrong_for: int = 0  # requests, whatever is in them
+    held: list[str] = field(default_factory=list)
+    asked: list[int] = field(default_factory=list)  # how many points came with each request
 
     def post(self, lines: pa.Array) -> Answer:
-        self.requests += 1
+        self.asked.append(len(lines))
+        if len(self.asked) <= self.wrong_for:
+            return Answer(doubt="which organisation?")
+        if len(lines) > self.most:
+            return Answer(doubt="too large", is_too_large=True)
         texts = lines.to_pylist()
         self.held += [text for text in texts if text not in self.bad]
-        return Answer(doubt="bad 'point'") if self.bad & set(texts) else Answer()
+        is_bad = bool(self.bad & set(texts))
+        return Answer(doubt="bad 'point'", is_about_points=self.is_certain) if is_bad else Answer()
 
 
 @pytest.fixture
@@ -44,7 +54,7 @@ def parked(delivery: Delivery) -> list[dict[str, str]]:
 
 
 def test_the_bad_ones_among_many_are_found_and_parked(delivery: Delivery) -> None:
-    store = Store("point 17", "point 801")
+    store = Store({"point 17", "point 801"})
 
     delivery.send(pa.array(POINTS), store.post)
 
@@ -55,14 +65,50 @@ def test_the_bad_ones_among_many_are_found_and_parked(delivery: Delivery) -> Non
     assert dict(delivery.rejected.reasons) == {"bad …": 2}
 
 
-def test_a_store_that_wants_nothing_is_not_asked_for_ever(delivery: Delivery) -> None:
-    store = Store(*POINTS)
+def test_many_bad_ones_cost_no_good_one(delivery: Delivery) -> None:
+    store = Store({*POINTS[::3]})
 
     delivery.send(pa.array(POINTS), store.post)
 
-    assert store.requests <= 2 * delivering.SPLITS + 1
-    assert {entry["point"] for entry in parked(delivery)} == set(POINTS)
-    assert delivery.outcomes["rejected"] == 1000
+    assert set(store.held) == set(POINTS) - store.bad
+    assert {entry["point"] for entry in parked(delivery)} == store.bad
+    assert delivery.outcomes["sent"] + delivery.outcomes["rejected"] == len(POINTS)
+    assert len(store.asked) < 2 * len(POINTS)
+
+
+def test_points_that_are_bad_for_certain_are_parked_even_if_all_are(delivery: Delivery) -> None:
+    store = Store({*POINTS}, is_certain=True)
+
+    delivery.send(pa.array(POINTS[:5]), store.post)
+
+    assert [entry["point"] for entry in parked(delivery)] == POINTS[:5]
+
+
+def test_a_store_that_takes_nothing_for_one_reason_is_waited_for(delivery: Delivery) -> None:
+    rounds = 3
+    store = Store(wrong_for=rounds * (1 + delivering.ALIKE))
+
+    with capture_logs() as logged:
+        delivery.send(pa.array(POINTS), store.post)
+
+    assert store.held == POINTS
+    assert parked(delivery) == []
+    assert delivery.outcomes == {"sent": 1000, "retried": 1000, "failed": 3000, "rejected": 0}
+    assert [line.get("problem") for line in logged] == [
+        "nothing is taken: which organisation?",
+        None,  # the sink takes points again
+    ]
+
+
+def test_a_store_that_takes_few_at_a_time_gets_few_at_a_time(delivery: Delivery) -> None:
+    store = Store(most=130)
+
+    for _ in range(2):
+        delivery.send(pa.array(POINTS), store.post)
+
+    assert store.held == POINTS * 2
+    assert parked(delivery) == []
+    assert max(store.asked[-8:]) <= 130  # it is remembered
 
 
 def test_what_is_put_off_comes_again_without_the_rest(delivery: Delivery) -> None:
@@ -78,8 +124,33 @@ def test_what_is_put_off_comes_again_without_the_rest(delivery: Delivery) -> Non
 
     assert asked == [["a", "b", "c"], ["c"]]
     assert [entry["point"] for entry in parked(delivery)] == ["a"]
-    assert delivery.outcomes["sent"] == 2
+    assert delivery.outcomes == {"sent": 2, "retried": 1, "failed": 1, "rejected": 1}
     assert delivery.problem == ""
+
+
+def test_a_store_that_puts_off_is_asked_less_and_less_often(delivery: Delivery) -> None:
+    pauses: list[float | None] = []
+
+    class Patient(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            pauses.append(timeout)
+            return False
+
+    delivery.stop = Patient()
+    busy = iter(range(5))
+    with capture_logs() as logged:
+        delivery.send(
+            pa.array(["a", "b"]),
+            lambda _: next(
+                (Answer(again=[0], problem=f"busy [{number}]") for number in busy), Answer()
+            ),
+        )
+
+    assert pauses == [delivering.FIRST_PAUSE_S * 2**number for number in range(5)]
+    assert [line["event"] for line in logged] == [
+        "the sink does not take points; tried again",
+        "the sink takes points again",
+    ]
 
 
 def failing(times: int) -> Callable[[], str]:

@@ -1,27 +1,27 @@
 """What OpenSearch stores and refuses, and what is made of it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from servers.opensearch import OpenSearch
-from sinks.receiver import receiver
+from sinks.receiver import Told, receiver
 from sinks.telegraf import RECORDED, in_order, recorded_documents
 
-from warren.config import ElasticsearchSink, Secret
+from warren.config import ElasticsearchSink, Secret, Tls
+from warren.demo.certificates import make_certificates
 from warren.errors import Undelivered
 from warren.sinks.delivery import Delivery
 from warren.sinks.elasticsearch import Elasticsearch
 from warren.sinks.rejected import Rejected
 
 
-@pytest.fixture(scope="module")
-def search() -> Iterator[OpenSearch]:
-    with OpenSearch() as server:
-        yield server
+@pytest.fixture
+def search(opensearch: OpenSearch) -> OpenSearch:
+    """One for the whole run: the indices of this file are its own."""
+    return opensearch
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def delivery(tmp_path: Path) -> Delivery:
     return Delivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
 
 
-def sink(url: str, **settings: object) -> Elasticsearch:
+def sink(url: str, tls: Tls | None = None, **settings: object) -> Elasticsearch:
     given = {"name": "x", "class_name": "elasticsearch", "url": url, "timeout": 30}
-    return Elasticsearch(ElasticsearchSink(**{**given, **settings}), None)  # type: ignore[arg-type]  # a mixed lot
+    return Elasticsearch(ElasticsearchSink(**{**given, **settings}), tls)  # type: ignore[arg-type]  # a mixed lot
 
 
 def entry(index: str, name: str, document: dict[str, Any]) -> str:
@@ -42,10 +42,10 @@ def entry(index: str, name: str, document: dict[str, Any]) -> str:
 def test_telegrafs_documents_are_stored_once_and_can_be_searched(
     search: OpenSearch, delivery: Delivery
 ) -> None:
-    store = sink(search.url)
+    store = sink(search.url, index="recorded-%Y.%m.%d")
     documents = RECORDED["elasticsearch"]["documents"]
     entries = [
-        entry("telegraf-2026.11.15", str(number), each["_source"])
+        entry("recorded-2026.11.15", str(number), each["_source"])
         for number, each in enumerate(documents)
     ]
 
@@ -53,11 +53,11 @@ def test_telegrafs_documents_are_stored_once_and_can_be_searched(
     delivery.send(pa.array(entries), store.post)
     delivery.send(pa.array(entries), store.post)
 
-    stored = [hit["_source"] for hit in search.documents("telegraf-*")]
+    stored = [hit["_source"] for hit in search.documents("recorded-*")]
     assert in_order(stored) == recorded_documents()
     by_group = search.ask(
         "POST",
-        "/telegraf-*/_search",
+        "/recorded-*/_search",
         {
             "size": 0,
             "query": {"range": {"burrow_group.total_lag": {"gte": 260}}},
@@ -140,6 +140,51 @@ def test_documents_that_are_put_off_come_again(delivery: Delivery) -> None:
     assert second.text == entry("i", "b", {}) + entry("i", "d", {})
     assert delivery.outcomes["sent"] == 3
     assert dict(delivery.rejected.reasons) == {"mapper: because": 1}
+
+
+def test_only_a_trusted_server_and_a_known_user_are_spoken_with(tmp_path: Path) -> None:
+    ca = tmp_path / "ca.pem"
+    trusting = Tls(name="x", cafile=str(ca))
+    taken: Told = (200, json.dumps({"errors": False, "items": []}), {})
+    logins: dict[str, dict[str, Any]] = {
+        "Basic d2FycmVuOnMzY3JldA==": {"username": "warren", "password": Secret("s3cret")},
+        "ApiKey a2V5": {"api_key": Secret("a2V5")},
+    }
+    with receiver(make_certificates(ca)) as server:
+        for server.login, settings in logins.items():
+            server.answers += [(200, "{}", {}), taken]
+            store = sink(server.url, trusting, **settings)
+            store.prepare()
+            store.post(pa.array([entry("i", "a", {})]))
+            with pytest.raises(Undelivered, match="answers 401 Unauthorized: who are you"):
+                sink(server.url, trusting).prepare()
+        with pytest.raises(Undelivered, match=r"cannot be reached: .*certificate verify failed"):
+            sink(server.url, **settings).prepare()
+
+    paths = [request.path for request in server.requests]
+    assert paths == ["/_index_template/warren-telegraf", "/_bulk", paths[0]] * 2
+
+
+def test_a_server_that_knows_only_the_older_templates_gets_one() -> None:
+    unknown = "no handler found for uri [/_index_template/warren-telegraf] and method [PUT]"
+    with receiver() as server:
+        server.answers += [(400, json.dumps({"error": unknown}), {}), (200, "{}", {})]
+        sink(server.url).prepare()
+
+    newer, older = server.requests
+    assert (newer.method, older.method) == ("PUT", "PUT")
+    assert older.path == "/_template/warren-telegraf"
+    assert json.loads(older.text)["mappings"] == json.loads(newer.text)["template"]["mappings"]
+
+
+def test_a_template_that_is_refused_is_told_with_a_way_out() -> None:
+    with receiver() as server:
+        server.answers.append((400, "no such codec", {}))
+        with pytest.raises(Undelivered, match=r"refused: no such codec.*manage-template = false"):
+            sink(server.url).prepare()
+        sink(server.url, manage_template=False).prepare()
+
+    assert len(server.requests) == 1
 
 
 def test_a_server_that_is_not_there_is_told_so() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from servers.influxdb import InfluxDB as Server
-from sinks.receiver import receiver
+from sinks.receiver import Told, receiver
 
 from warren.config import InfluxdbSink, Secret
 from warren.errors import Undelivered
@@ -30,6 +30,8 @@ def test_bad_points_among_good_ones_are_parked_and_the_good_ones_stored(tmp_path
     with Server(tmp_path / "influx", "warren", "secret") as server:
         login = {"username": "warren", "password": Secret("secret")}
         store = sink(server.url, database='odd "name"', **login)
+        delivery.patiently(store.prepare, 0)
+        (made,) = server.query("SHOW DATABASES")
         delivery.send(pa.array([line(0), "m lag= 5\n"]), store.post)
         delivery.send(pa.array(points), store.post)
         delivery.send(pa.array(points), store.post)
@@ -38,6 +40,7 @@ def test_bad_points_among_good_ones_are_parked_and_the_good_ones_stored(tmp_path
         with pytest.raises(Undelivered) as refused:
             wrong.post(pa.array([line(1)]))
 
+    assert ['odd "name"'] in made["values"]
     assert series["values"][0][1] == 98
     assert delivery.outcomes["rejected"] == 1 + 2 + 2
     assert len(delivery.rejected.file.read_text().splitlines()) == 5
@@ -87,7 +90,32 @@ def test_answers_that_are_not_about_the_points_keep_them_waiting() -> None:
         "gone": (f'{server.url} answers 404 Not Found: {{"message": "bucket not found"}}', None),
         "moved": (f"{server.url} answers 302 Found: ", None),
     }
-    assert too_large.doubt == "the request is too large"
+    assert too_large.is_too_large
+
+
+def test_a_complaint_that_is_not_about_points_is_told_and_waited_for(tmp_path: Path) -> None:
+    delivery = Delivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
+    no_org: Told = (400, '{"code": "invalid", "message": "Please provide either orgID or org"}', {})
+    with receiver() as server:
+        store = sink(server.url, database="", bucket="b")
+        store.prepare()
+        server.answers += [no_org] * 4
+        delivery.send(pa.array([line(number) for number in range(3)]), store.post)
+
+    assert delivery.outcomes == {"sent": 3, "retried": 3, "failed": 3, "rejected": 0}
+    assert not delivery.rejected.file.exists()
+    assert server.requests[0].text == ""
+
+
+def test_points_that_are_all_dropped_are_not_looked_for(tmp_path: Path) -> None:
+    delivery = Delivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
+    dropped: Told = (400, '{"error": "partial write: field type conflict dropped=3"}', {})
+    with receiver() as server:
+        server.answers.append(dropped)
+        delivery.send(pa.array([line(number) for number in range(3)]), sink(server.url).post)
+
+    assert len(server.requests) == 1
+    assert dict(delivery.rejected.reasons) == {"field type conflict": 3}
 
 
 def test_a_server_that_hangs_or_is_not_there_is_told_so() -> None:

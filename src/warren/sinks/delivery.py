@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -10,13 +10,17 @@ import pyarrow as pa
 import structlog
 
 from warren.errors import Undelivered
-from warren.sinks.rejected import Rejected
+from warren.sinks.rejected import Rejected, kind_of
 
 log = structlog.get_logger()
 T = TypeVar("T")
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 30.0
-SPLITS = 64  # requests at most to find the bad ones among some thousand points
+ALIKE = 16  # single points that are refused for one reason: then it is not the points
+
+
+GOLDEN = (5**0.5 - 1) / 2  # its multiples are spread evenly, and in no pattern
+LEAST = 100  # lines of a request: below that it is one of them that is too large
 
 
 class Batch(NamedTuple):
@@ -35,7 +39,30 @@ class Answer:
     refused: Sequence[tuple[int, str]] = ()  # places of points it will never take, and why
     again: Sequence[int] = ()  # places of those it did not take this time
     problem: str = ""  # why not
-    doubt: str = ""  # some points are bad, and it does not say which; why
+    doubt: str = ""  # it does not like the request, and does not say which points; why
+    is_about_points: bool = False  # the doubt: some are bad for certain
+    is_too_large: bool = False  # the doubt: fewer at a time may be taken
+
+    def is_strange(self, is_single: bool) -> bool:  # noqa: FBT001  what the request was
+        """The complaint may be about the way we ask rather than about points."""
+        return (
+            bool(self.doubt) and not self.is_about_points and (is_single or not self.is_too_large)
+        )
+
+
+Post = Callable[[pa.Array], Answer]
+
+
+class Piece(NamedTuple):
+    """Lines of a request that are sent together."""
+
+    lines: pa.Array
+    is_retry: bool = False
+
+    def halves(self) -> list["Piece"]:
+        """The first half last: it is the next to be sent."""
+        half = len(self.lines) // 2
+        return [self._replace(lines=self.lines[half:]), self._replace(lines=self.lines[:half])]
 
 
 class Delivery:
@@ -48,60 +75,114 @@ class Delivery:
         self.delivered_ms = 0  # the newest moment that arrived
         self.stop = threading.Event()
         self._pause_s = FIRST_PAUSE_S
+        self._fitting: int | None = None  # lines that a request may hold, if that was learned
         self._log = log.bind(sink=name)
 
-    def send(self, lines: pa.Array, post: Callable[[pa.Array], Answer]) -> None:
+    def send(self, lines: pa.Array, post: Post) -> None:
         """Bring every line to the store, or to the rejected ones."""
-        waiting, splits = [lines], SPLITS
+        is_retry = False
+        while reason := self._sift(lines, post, is_retry=is_retry):
+            self._wait(f"nothing is taken: {reason}", len(lines))
+            is_retry = True
+        self.well()
+
+    def _sift(self, lines: pa.Array, post: Post, *, is_retry: bool) -> str:
+        """Send lines, fewer at a time while the store dislikes some of them; park what it refuses.
+
+        If it takes none, for a reason that may not be the points', that is given instead.
+        """
+        waiting, refused = [*self._pieces(lines, is_retry=is_retry)], list[tuple[str, str]]()
+        takes_some = False
         while waiting:
-            some = waiting.pop()
-            answer = self.patiently(lambda: post(some), len(some))  # noqa: B023  called at once
-            if answer.doubt and len(some) > 1 and splits > 0:
-                splits -= 1
-                half = len(some) // 2
-                waiting += [some[half:], some[:half]]
+            piece = waiting.pop()
+            answer, was_down = self._tried(lambda: post(piece.lines), len(piece.lines))  # noqa: B023  called at once
+            is_single = len(piece.lines) == 1
+            if answer.is_strange(is_single) and not takes_some:
+                if reason := self._why_none(lines, post):
+                    return reason
+                takes_some = True
+            if answer.doubt and not is_single:
+                self._learn(answer, len(piece.lines))
+                waiting += piece.halves()
                 continue
-            refused = answer.refused
-            if answer.doubt:
-                refused = [(place, answer.doubt) for place in range(len(some))]
-            self._park(some, refused)
-            self.outcomes["sent"] += len(some) - len(refused) - len(answer.again)
+            bad = [(0, answer.doubt)] if answer.doubt else answer.refused
+            refused += [(piece.lines[place].as_py(), why) for place, why in bad]
+            taken = len(piece.lines) - len(bad) - len(answer.again)
+            takes_some = takes_some or taken > 0
+            self._count(taken, is_retry=piece.is_retry or was_down)
             if answer.again:
-                waiting.append(some.take(pa.array(answer.again)))
+                waiting.append(Piece(piece.lines.take(pa.array(answer.again)), is_retry=True))
                 self._wait(answer.problem, len(answer.again))
+        self._park(refused)
+        return ""
+
+    def _why_none(self, lines: pa.Array, post: Post) -> str:
+        """Why the store takes no single point of some all over the request; "" if it takes one.
+
+        A wrong address or setting is refused with one reason, whichever point is sent.
+        """
+        reasons: dict[str, str] = {}
+        for place in sorted({int(len(lines) * (n * GOLDEN % 1)) for n in range(ALIKE)}):
+            answer, _ = self._tried(lambda: post(lines[place : place + 1]), 1)  # noqa: B023  called at once
+            if not answer.doubt or answer.is_about_points:
+                return ""
+            reasons[kind_of(answer.doubt)] = answer.doubt
+        return next(iter(reasons.values())) if len(reasons) == 1 else ""
+
+    def _pieces(self, lines: pa.Array, *, is_retry: bool) -> Iterator[Piece]:
+        """As many lines at once as the store is known to take; the first ones last."""
+        size = self._fitting or len(lines)
+        for begin in reversed(range(0, len(lines), size)):
+            yield Piece(lines[begin : begin + size], is_retry)
+
+    def _learn(self, answer: Answer, count: int) -> None:
+        if answer.is_too_large:
+            self._fitting = max(count // 2, LEAST)
+
+    def _count(self, taken: int, *, is_retry: bool) -> None:
+        self.outcomes["sent"] += taken
+        self.outcomes["retried"] += taken if is_retry else 0
 
     def reached(self, moment_ms: int) -> None:
         self.delivered_ms = max(self.delivered_ms, moment_ms)
 
     def patiently(self, attempt: Callable[[], T], points: int) -> T:
         """Try until it works; a store that is down for a day is waited for."""
-        tries = 0
+        done, was_down = self._tried(attempt, points)
+        self.outcomes["retried"] += points if was_down else 0
+        self.well()
+        return done
+
+    def well(self) -> None:
+        """Something was taken without complaint: the next failure is a first one again."""
+        if self.problem:
+            self._log.info("the sink takes points again")
+        self.problem, self._pause_s = "", FIRST_PAUSE_S
+
+    def _tried(self, attempt: Callable[[], T], points: int) -> tuple[T, bool]:
+        """Try until there is an answer; whether there was none at first."""
+        was_down = False
         while True:
             if self.stop.is_set():
                 raise Stopped
             try:
-                done = attempt()
+                return attempt(), was_down
             except Undelivered as failure:
-                tries += 1
+                was_down = True
                 self._wait(str(failure), points, failure.pause_s)
-                continue
-            if tries:
-                self.outcomes["retried"] += points
-            if self.problem:
-                self._log.info("the sink takes points again")
-            self.problem, self._pause_s = "", FIRST_PAUSE_S
-            return done
 
     def _wait(self, problem: str, points: int, pause_s: float | None = None) -> None:
-        self.outcomes["failed"] += points
-        if problem != self.problem:
+        # Getting ready has no points; that it failed counts all the same.
+        self.outcomes["failed"] += max(points, 1)
+        # A queue's length, say, is another every time; that is no news.
+        if kind_of(problem) != kind_of(self.problem):
             self._log.error("the sink does not take points; tried again", problem=problem)
         self.problem = problem
         if self.stop.wait(min(pause_s or self._pause_s, LAST_PAUSE_S)):
             raise Stopped
         self._pause_s = min(self._pause_s * 2, LAST_PAUSE_S)
 
-    def _park(self, lines: pa.Array, refused: Sequence[tuple[int, str]]) -> None:
+    def _park(self, refused: Sequence[tuple[str, str]]) -> None:
         if refused:
             self.outcomes["rejected"] += len(refused)
-            self.rejected.park((lines[place].as_py(), reason) for place, reason in refused)
+            self.rejected.park(refused)

@@ -52,7 +52,7 @@ class Elasticsearch:
         response = self._server.post("/_bulk", body(lines), NDJSON, {"filter_path": ANSWERED})
         self._server.wait_unless(response, 200)
         if response.status_code == TOO_LARGE:
-            return Answer(doubt="the request is too large")
+            return Answer(doubt="the request is too large", is_too_large=True)
         if not response.is_success:
             return Answer(doubt=complaint(response))
         answer = response.json()

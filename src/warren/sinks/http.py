@@ -31,7 +31,7 @@ class Server:
         )
 
     def post(
-        self, path: str, content: memoryview, kind: str, params: dict[str, str]
+        self, path: str, content: memoryview | bytes, kind: str, params: dict[str, str]
     ) -> httpx.Response:
         headers = {"Content-Encoding": "gzip", "Content-Type": kind}
         return self.ask("POST", path, headers=headers, params=params, content=_gzip(content))
@@ -86,6 +86,6 @@ def _context(tls: Tls | None) -> ssl.SSLContext | bool:
     return context
 
 
-def _gzip(content: memoryview) -> bytes:
+def _gzip(content: memoryview | bytes) -> bytes:
     packer = zlib.compressobj(1, zlib.DEFLATED, 31)
     return packer.compress(content) + packer.flush()

@@ -15,6 +15,11 @@ from warren.sinks.line_protocol import lines
 from warren.sinks.points import points
 
 TOO_LARGE = 413
+_DROPPED = re.compile(r"dropped=(\d+)")  # how many points a partial write left out
+# What the versions say of points that they do not take; whatever else they say is of the request.
+_ABOUT_POINTS = re.compile(
+    r"partial write|unable to parse|parsing failed|line protocol", re.IGNORECASE
+)
 
 
 class InfluxDB:
@@ -25,22 +30,34 @@ class InfluxDB:
         self._path, self._params = _target(settings)
 
     def prepare(self) -> None:
-        """Nothing: a database is made when it turns out to be missing."""
+        """Write nothing: it shows whether the server lets us in, and makes the database.
+
+        That nothing was sent some versions do not like; what they say of it does not matter.
+        """
+        self._server.wait_unless(self._write(b""), 200, 204)
 
     def texts(self, history: DataFrame) -> DataFrame:
         return lines(points(history))
 
     def post(self, lines: pa.Array) -> Answer:
-        response = self._server.post(self._path, body(lines), "text/plain", self._params)
-        if response.status_code == 404 and self._settings.database:
-            self._make_database()
-            response = self._server.post(self._path, body(lines), "text/plain", self._params)
+        response = self._write(body(lines))
         self._server.wait_unless(response, 200, 204)
         if response.is_success:
             return Answer()
+        reason = _reason(response)
         if response.status_code == TOO_LARGE:
-            return Answer(doubt="the request is too large")
-        return Answer(doubt=_reason(response))
+            return Answer(doubt="the request is too large", is_too_large=True)
+        dropped = _DROPPED.search(response.text)
+        if dropped and int(dropped[1]) == len(lines):
+            return Answer(refused=[(place, reason) for place in range(len(lines))])
+        return Answer(doubt=reason, is_about_points=bool(_ABOUT_POINTS.search(response.text)))
+
+    def _write(self, content: memoryview | bytes) -> httpx.Response:
+        response = self._server.post(self._path, content, "text/plain", self._params)
+        if response.status_code == 404 and self._settings.database:
+            self._make_database()
+            response = self._server.post(self._path, content, "text/plain", self._params)
+        return response
 
     def _make_database(self) -> None:
         name = self._settings.database.replace("\\", "\\\\").replace('"', '\\"')

@@ -30,7 +30,7 @@ class Rejected:
         """Keep points, each with the store's reason."""
         points = list(points)
         self._write(points)
-        for kind, count in Counter(_kind(reason) for _, reason in points).items():
+        for kind, count in Counter(kind_of(reason) for _, reason in points).items():
             is_told = kind in self.reasons or len(self.reasons) < REASONS
             reason = kind if is_told else "other reasons"
             self.reasons[reason] += count
@@ -55,5 +55,5 @@ class Rejected:
             self._log.warning("rejected points cannot be parked", problem=str(error))
 
 
-def _kind(reason: str) -> str:
+def kind_of(reason: str) -> str:
     return _VARIABLE.sub("…", reason)[:REASON_LENGTH]
