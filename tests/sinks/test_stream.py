@@ -1,16 +1,21 @@
 """Sinks as streams over history: nothing lost, nothing twice, nobody disturbed."""
 
 import socket
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from servers.influxdb import InfluxDB
+from servers.opensearch import OpenSearch
 from sinks.kept import FIRST_MS, MINUTE_MS, append, config, running, wait_until
+from sinks.receiver import receiver
 
 from warren.sinks.stream import Sink
 
 PER_MOMENT = 41
+AWAY, MOMENTS = 10, 12  # a store is away from the second moment until the tenth
 IN_TWO_YEARS = 1_000_000  # minutes
 
 
@@ -39,6 +44,23 @@ def influxdb(name: str, url: str, **keys: str) -> str:
     return f'[sink.{name}]\nclass-name = "influxdb"\nurl = "{url}"\ndatabase = "{name}"\n{more}'
 
 
+def elasticsearch(name: str, url: str) -> str:
+    return (
+        f'[sink.{name}]\nclass-name = "elasticsearch"\nurl = "{url}"\n'
+        f'index = "{name}-%Y"\nsince = "earliest"\n'
+    )
+
+
+def documents(search: OpenSearch) -> dict[int, int]:
+    """How many documents each moment has, by number of the moment."""
+    found: dict[int, int] = {}
+    for hit in search.documents("search-*"):
+        at = datetime.fromisoformat(hit["_source"]["@timestamp"])
+        number = (int(at.timestamp() * 1000) - FIRST_MS) // MINUTE_MS
+        found[number] = found.get(number, 0) + 1
+    return found
+
+
 def files(class_name: str, directory: Path) -> str:
     return (
         f'[sink.{class_name}]\nclass-name = "{class_name}"\n'
@@ -47,42 +69,54 @@ def files(class_name: str, directory: Path) -> str:
 
 
 def test_a_store_that_dies_and_comes_back_lacks_nothing_and_holds_nothing_twice(
-    spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    spark: SparkSession,
+    opensearch: OpenSearch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     history = tmp_path / "history"
     append(spark, history, 0, 1)
-    with socket.socket() as closed, InfluxDB(tmp_path / "influx") as influx:
+    with socket.socket() as closed, InfluxDB(tmp_path / "influx") as influx, receiver() as silent:
+        silent.silent = True  # takes requests and does not answer
         closed.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
         settings = config(
             tmp_path,
             influxdb("all", influx.url, since="earliest"),
+            influxdb("hangs", silent.url, since="earliest"),
+            elasticsearch("search", opensearch.url),
             influxdb("nobody", nobody, since="earliest"),
             files("delta", tmp_path / "delta"),
             files("parquet", tmp_path / "parquet"),
             '[sink.look]\nclass-name = "console"\nsince = "earliest"\n',
         )
-        well = ("all", "delta", "parquet", "look")
+        well = ("all", "search", "delta", "parquet", "look")
         with running(spark, settings) as sinks:
             wait_until(lambda: reached(sinks) == dict.fromkeys(well, 1), sinks)
             influx.kill()
-            append(spark, history, 2)
+            append(spark, history, *range(2, AWAY))
             wait_until(lambda: sinks["all"].problem != "", sinks)
             problems = {name: sinks[name].problem for name in ("all", "nobody")}
-            append(spark, history, 3)
+            others = [name for name in well if name != "all"]
+            wait_until(lambda: {reached(sinks)[name] for name in others} == {AWAY - 1}, sinks)
             influx.start()
-            wait_until(lambda: reached(sinks) == dict.fromkeys(well, 3), sinks)
-            health = {name: dict(sink.health()) for name, sink in sinks.items()}
-        stored = counts(influx, "all")
+            append(spark, history, *range(AWAY, MOMENTS))
+            wait_until(lambda: reached(sinks) == dict.fromkeys(well, MOMENTS - 1), sinks)
+            health: dict[str, Any] = {name: sink.health() for name, sink in sinks.items()}
+        stored, found = counts(influx, "all"), documents(opensearch)
 
     delta = spark.read.format("delta").load(str(tmp_path / "delta"))
     parquet = spark.read.parquet(str(tmp_path / "parquet"))
-    assert stored == dict.fromkeys(range(4), PER_MOMENT)
-    assert delta.count() == parquet.count() == 4 * PER_MOMENT
+    assert stored == found == dict.fromkeys(range(MOMENTS), PER_MOMENT)
+    assert delta.count() == parquet.count() == MOMENTS * PER_MOMENT
     assert all("cannot be reached" in problem for problem in problems.values())
     assert health["nobody"]["state"] == "retrying"
+    behind = {name: health[name]["behind_s"] for name in ("all", "nobody", "hangs")}
+    late_s = (MOMENTS - 1) * MINUTE_MS / 1000  # by this much those are further behind
+    assert behind["nobody"] == pytest.approx(behind["all"] + late_s, abs=60)
+    assert behind["hangs"] == pytest.approx(behind["nobody"], abs=60)
     assert {name: sink.restarts for name, sink in sinks.items()} == dict.fromkeys(sinks, 0)
-    assert capfd.readouterr().out.count("billing") == 4
+    assert capfd.readouterr().out.count("billing") == MOMENTS
 
 
 def test_a_stopped_sink_goes_on_where_it_stood_whatever_upkeep_did(

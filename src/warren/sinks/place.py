@@ -1,4 +1,4 @@
-"""What a sink keeps: where its stream began, Spark's checkpoint of it, and rejected points.
+"""What a sink keeps: where its stream began, Spark's checkpoint of it, how far it came.
 
 All of it lies with history, in `_sinks/NAME`: Delta leaves such folders alone, and whoever moves
 history moves the positions in it as well.
@@ -15,6 +15,10 @@ from pyspark.sql import SparkSession
 from warren.config import Config
 from warren.config.sinks import EARLIEST, LATEST
 from warren.config.times import moment
+from warren.errors import NotKept
+from warren.sinks.notes import Notes
+
+ORIGIN, DELIVERED, CHECKPOINT = "origin.json", "delivered", "checkpoint-"
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -30,9 +34,10 @@ class Place:
         self._spark = spark
         self._history = history
         self._folder = f"{history}/_sinks/{sink}"
+        self._notes = Notes(spark, self._folder)
 
     def checkpoint(self, origin: Origin) -> str:
-        return f"{self._folder}/checkpoint-{origin.stream}"
+        return f"{self._folder}/{_checkpoint(origin)}"
 
     def has_table(self) -> bool:
         try:
@@ -43,28 +48,48 @@ class Place:
 
     def origin(self, since: str) -> Origin:
         """Where the stream began, or begins now."""
-        try:
-            (row,) = self._spark.read.text(f"{self._folder}/origin", wholetext=True).collect()
-        except AnalysisException:
+        text = self._notes.read(ORIGIN)
+        if text is None:
             return self._begin(since)
-        return msgspec.json.decode(row[0], type=Origin)
+        try:
+            return msgspec.json.decode(text, type=Origin)
+        except msgspec.DecodeError as error:
+            # To begin anew by itself could leave out moments, or bring them twice.
+            raise NotKept(f"{self._folder}/{ORIGIN} is damaged", str(error)) from error
 
     def _begin(self, since: str) -> Origin:
         now_ms = int(time.time() * 1000)
         version = self._version() if since == LATEST else None
         since_ms = {EARLIEST: 0, LATEST: now_ms}.get(since)
-        return self.keep(
+        return self._keep(
             Origin(_name(), moment(since, now_ms) if since_ms is None else since_ms, version)
         )
 
     def begin_anew(self, origin: Origin) -> Origin:
         """Another stream for the same moments, that begins with all the table has."""
-        return self.keep(Origin(_name(), origin.since_ms))
+        new = self._keep(Origin(_name(), origin.since_ms))
+        for name in self._notes.names():
+            if name.startswith(CHECKPOINT) and name != _checkpoint(new):
+                self._notes.drop(name)
+        return new
 
-    def keep(self, origin: Origin) -> Origin:
-        text = self._spark.createDataFrame([(msgspec.json.encode(origin).decode(),)], "text string")
-        text.coalesce(1).write.mode("overwrite").text(f"{self._folder}/origin")
+    def _keep(self, origin: Origin) -> Origin:
+        self._notes.write(ORIGIN, msgspec.json.encode(origin).decode())
         return origin
+
+    def delivered_ms(self) -> int:
+        """The newest moment that arrived, whoever brought it; 0: none yet."""
+        return int(self._notes.read(DELIVERED) or 0)
+
+    def keep_delivered(self, moment_ms: int) -> None:
+        self._notes.write(DELIVERED, str(moment_ms))
+
+    def first_ms(self, origin: Origin) -> int:
+        """Before this there is nothing to deliver."""
+        table = self._spark.read.format("delta").load(self._history)
+        oldest = table.agg({"moment_ms": "min"}).first()  # Delta knows without reading rows
+        began_ms = (oldest[0] if oldest else None) or int(time.time() * 1000)
+        return max(origin.since_ms, began_ms)
 
     def _version(self) -> int:
         escaped = self._history.replace("`", "``")
@@ -79,6 +104,10 @@ def rejected_file(config: Config, sink: str) -> Path:
     if "://" in history:
         return Path(config.general.state_dir or "").absolute() / f"warren-{sink}.rejected.jsonl"
     return Path(history) / "_sinks" / f"{sink}.rejected.jsonl"
+
+
+def _checkpoint(origin: Origin) -> str:
+    return f"{CHECKPOINT}{origin.stream}"
 
 
 def _name() -> str:

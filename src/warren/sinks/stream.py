@@ -19,8 +19,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from warren.config import Config, FilesSink
 from warren.config import Sink as Settings
-from warren.errors import StreamEnded
-from warren.history.failures import reason
+from warren.errors import SourceError, StreamEnded
+from warren.history.failures import failures, reason
 from warren.sinks.delivery import Batch, Delivery
 from warren.sinks.place import Origin, Place, rejected_file
 from warren.sinks.rejected import Rejected
@@ -37,10 +37,16 @@ READING = {
     "maxBytesPerTrigger": "64m",
 }
 # Files or log entries that the stream still needed are gone: they are kept for a week.
+# A file that may not be opened is there.
 _TOO_LATE = re.compile(
-    r"FileNotFoundException|FILE_NOT_EXIST|DELTA_LOG_FILE_NOT_FOUND|DELTA_VERSIONS_NOT_CONTIGUOUS"
-    r"|DELTA_TRUNCATED_TRANSACTION_LOG|VERSION_NOT_FOUND"
+    r"FileNotFoundException(?!.*\((?:Permission denied|Too many open files))|FILE_NOT_EXIST"
+    r"|DELTA_LOG_FILE_NOT_FOUND|DELTA_MISSING_FILES_UNEXPECTED_VERSION"
+    r"|DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_TRUNCATED_TRANSACTION_LOG|VERSION_NOT_FOUND"
 )
+
+
+def is_too_late(failure: object) -> bool:
+    return bool(_TOO_LATE.search(str(failure)))
 
 
 class Sink:
@@ -57,6 +63,7 @@ class Sink:
         self._delivery = Delivery(
             self.name, Rejected(self.name, rejected_file(config, settings.name))
         )
+        self._first_ms = 0  # of what is to be delivered, once that is known
         self._state = "waiting"
         self._failure: Exception | None = None  # that ended the stream last
         self._log = log.bind(sink=self.name)
@@ -72,30 +79,41 @@ class Sink:
     def health(self) -> Mapping[str, object]:
         delivery = self._delivery
         until = delivery.delivered_ms
+        since = until or self._first_ms
         return {
             "class": self._settings.class_name,
             "state": "retrying" if delivery.problem else self._state,
             "delivered_ms": until or None,
-            "behind_s": round(time.time() - until / 1000, 1) if until else None,
+            "behind_s": round(time.time() - since / 1000, 1) if since else None,
             "outcomes": dict(delivery.outcomes),
             "rejected": dict(delivery.rejected.reasons),
         }
 
     def run(self, stop: threading.Event) -> None:
         """Deliver until asked to stop; raises when the stream ends by itself."""
+        try:
+            with failures("the sink cannot go on"):
+                self._deliver(stop)
+        except SourceError:
+            self._delivery.outcomes["failed"] += 1
+            raise
+
+    def _deliver(self, stop: threading.Event) -> None:
         self._delivery.stop = stop
         place = Place(self._spark, self._config.history_directory, self.name)
         while not place.has_table():
             if stop.wait(POLL_S * 4):
                 return
         origin = place.origin(self._settings.since)
+        # Another instance may have been at work meanwhile.
+        self._delivery.delivered_ms, self._first_ms = place.delivered_ms(), place.first_ms(origin)
         try:
             with self._query(place, origin) as query:
                 self._watch(query, stop)
         except StreamEnded:
             # Files would hold what another stream brings twice: there a person has to decide.
             may_repeat = not isinstance(self._settings, FilesSink)
-            if may_repeat and _TOO_LATE.search(str(self._failure)):
+            if may_repeat and is_too_late(self._failure):
                 place.begin_anew(origin)
                 self._log.warning("the sink was away for too long; all that history has is sent")
             raise
@@ -120,6 +138,8 @@ class Sink:
         def deliver(batch: DataFrame, number: int) -> None:
             try:
                 destination.deliver(batch, Batch(origin.stream, number), self._delivery)
+                place.keep_delivered(self._delivery.delivered_ms)
+                self._delivery.well()
             except (Py4JError, PySparkException) as error:
                 self._failure = error  # what reaches the query of it is a text without a reason
                 raise
