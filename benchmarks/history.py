@@ -67,7 +67,7 @@ def appends(spark: SparkSession, directory: str, partitions: int) -> list[str]:
 
 def merging(spark: SparkSession, directory: str, partitions: int) -> list[str]:
     began, used = time.perf_counter(), cpu_seconds(os.getpid())
-    upkeep.merge(spark, directory, datetime(2026, 11, 1, tzinfo=UTC).date())
+    upkeep.merge(spark, directory, "day >= DATE '2026-11-01'")
     took, cpu = time.perf_counter() - began, cpu_seconds(os.getpid()) - used
     files = spark.read.format("delta").load(directory).inputFiles()
     merged = sum(Path(urlsplit(name).path).stat().st_size for name in files)

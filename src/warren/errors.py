@@ -13,6 +13,7 @@ WarrenError
         GroupsHidden    brokers list no group any more
         IamMissing      Amazon's library for MSK is not installed
         NotKept         history cannot be written
+        ClockBehind     history has come further than the clock
     LeadershipLost      another instance may notify; what was to be saved is not, or not surely
     StateNotKept        incidents cannot be saved, though this instance leads
         StateFileUnusable
@@ -121,6 +122,14 @@ class IamMissing(SourceError):
 class NotKept(SourceError):
     def __init__(self, what: str, reason: str) -> None:
         super().__init__(f"{what}: {reason}")
+
+
+class ClockBehind(SourceError):
+    def __init__(self, newest_ms: int) -> None:
+        super().__init__(
+            f"the clock is behind the newest moment of history, {newest_ms} ms since 1970; "
+            "history goes on when that has come"
+        )
 
 
 class StreamEnded(SourceError):

@@ -1,5 +1,6 @@
 """Boards become history, moment by moment, and what stands in the way is told."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -7,15 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from history.kept import group, write
 from pyspark.sql import SparkSession
 from serve.boards import NOW_S, cluster_board, windows_of
+from structlog.testing import capture_logs
 
 from warren.board import Board
 from warren.config import History
-from warren.errors import NotKept
+from warren.errors import ClockBehind, NotKept
 from warren.history.keeper import Keeper, settled
 
 ENDS: dict[str, list[int | None]] = {"orders": [100, 200]}
+NOW_MS = NOW_S * 1000
 COMMITS = [("billing", "orders", 0, 90, NOW_S * 1000)]
 DEADLINE_S = 240
 
@@ -30,6 +34,21 @@ def boards(**states: str) -> Callable[[], Board]:
     cluster = cluster_board(windows_of(ENDS, COMMITS), ENDS)
     moments = iter(range(NOW_S * 1000, NOW_S * 1000 + 10**8, 400))
     return lambda: Board(next(moments), dict.fromkeys(states, cluster), consumers(**states))
+
+
+def boards_at(*seconds: int) -> Callable[[], Board]:
+    """One after the other, so many seconds after the first; the last one stays."""
+    cluster = cluster_board(windows_of(ENDS, COMMITS), ENDS)
+    after = itertools.chain(seconds, itertools.repeat(seconds[-1]))
+    health = consumers(local="caught up")
+    return lambda: Board(NOW_MS + next(after) * 1000, {"local": cluster}, health)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + DEADLINE_S
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 @contextmanager
@@ -54,10 +73,8 @@ def test_one_moment_is_kept_in_every_interval(spark: SparkSession, tmp_path: Pat
     newest = boards(ready="caught up", late="catching up")
     keeper = Keeper(spark, str(tmp_path), History(history_interval=1), newest)
 
-    until = time.monotonic() + DEADLINE_S
     with running(keeper):
-        while kept(keeper) < 2 and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(lambda: kept(keeper) >= 2)
 
     rows = spark.read.format("delta").load(str(tmp_path)).select("cluster", "moment_ms", "kind")
     found = rows.collect()
@@ -83,6 +100,51 @@ def test_a_place_that_cannot_be_written_is_a_clear_problem(
     assert told.startswith(f"history cannot be written to {directory}: ")
     assert "\n" not in told
     assert keeper.health()["outcomes"] == {"kept": 0, "failed": 1}
+
+
+def kept_seconds(spark: SparkSession, directory: Path) -> list[int]:
+    rows = spark.read.format("delta").load(str(directory)).select("moment_ms").distinct()
+    return sorted((row.moment_ms - NOW_MS) // 1000 for row in rows.collect())
+
+
+def keep(spark: SparkSession, directory: Path, *seconds: int) -> None:
+    """A keeper, and boards so many seconds after the first, until the last of them is kept."""
+    keeper = Keeper(spark, str(directory), History(history_interval=60), boards_at(*seconds))
+    with running(keeper):
+        wait_until(lambda: keeper.health()["last_moment_ms"] == NOW_MS + seconds[-1] * 1000)
+
+
+def test_another_keeper_goes_on_where_one_ended(spark: SparkSession, tmp_path: Path) -> None:
+    keep(spark, tmp_path, 0, 20, 45)
+    keep(spark, tmp_path, 46, 70, 99, 100)
+
+    # NOW_S is 20 s past a full minute.
+    assert kept_seconds(spark, tmp_path) == [0, 45, 100]
+
+
+def test_a_clock_that_is_behind_history_is_a_problem_until_it_is_not(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write(spark, tmp_path, {NOW_MS + 60_000: [group("billing", 1, 0)]})
+    keeper = Keeper(spark, str(tmp_path), History(), boards_at(0))
+
+    with pytest.raises(ClockBehind, match="the clock is behind"):
+        keeper.run(threading.Event())
+
+    assert keeper.health()["outcomes"] == {"kept": 0, "failed": 1}
+    assert kept_seconds(spark, tmp_path) == [60]
+
+
+def test_a_moment_far_ahead_does_not_stop_history(spark: SparkSession, tmp_path: Path) -> None:
+    far = 10**7
+    with capture_logs() as logged:
+        keep(spark, tmp_path, far)
+        keep(spark, tmp_path, 0, 10, 45)
+        keep(spark, tmp_path, 46, 100)
+
+    assert kept_seconds(spark, tmp_path) == [0, 45, 100, far]
+    told = [line["event"] for line in logged if line["log_level"] == "error"]
+    assert told == ["history holds a moment far ahead of the clock"] * 2  # once by each keeper
 
 
 def test_clusters_that_are_still_read_are_left_out() -> None:

@@ -1,4 +1,4 @@
-"""`kill -9` in the middle of an append: all moments that were kept are whole, and there once."""
+"""`kill -9` in mid-append: every moment that was kept is whole and there once, in every store."""
 
 import os
 import signal
@@ -8,19 +8,20 @@ import time
 from pathlib import Path
 
 import pytest
-from history import appending
-from history.kept import minute
+from history import keeping
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from servers.influxdb import InfluxDB
+from sinks.kept import config, running, wait_until
 
 DEADLINE_S = 120
 BEFORE = 3  # moments that are to be kept before the end
 
 
-def kill_in_mid_append(directory: Path, first: int) -> list[int]:
+def kill_in_mid_append(file: Path, history: Path) -> list[int]:
     """The moments it said were kept; it ends when a file is written that no commit knows yet."""
     with subprocess.Popen(
-        [sys.executable, appending.__file__, str(directory), str(first)],
+        [sys.executable, keeping.__file__, str(file)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
@@ -29,34 +30,60 @@ def kill_in_mid_append(directory: Path, first: int) -> list[int]:
         assert process.stdout is not None
         try:
             kept = [int(process.stdout.readline()) for _ in range(BEFORE)]
-            _wait_for_another(directory)
+            _wait_for_another(history)
         finally:
             os.killpg(process.pid, signal.SIGKILL)
         return kept + [int(line) for line in process.stdout if line.endswith("\n")]
 
 
-def _wait_for_another(directory: Path) -> None:
-    before, until = data_files(directory), time.monotonic() + DEADLINE_S
-    while data_files(directory) == before and time.monotonic() < until:
+def _wait_for_another(history: Path) -> None:
+    before, until = data_files(history), time.monotonic() + DEADLINE_S
+    while data_files(history) == before and time.monotonic() < until:
         time.sleep(0.001)
 
 
-def data_files(directory: Path) -> int:
-    return len([*directory.glob("day=*/*/*.parquet")])
+def data_files(history: Path) -> int:
+    return len([*history.glob("day=*/*/*.parquet")])
+
+
+def stored(influx: InfluxDB) -> dict[int, int]:
+    """How many points each moment has."""
+    found: dict[int, int] = {}
+    for name in ("burrow_group", "burrow_partition", "burrow_topic"):
+        for series in influx.query(f'SELECT "offset" FROM {name}', "killed"):  # noqa: S608  our names
+            for at_ms, _ in series["values"]:
+                found[at_ms] = found.get(at_ms, 0) + 1
+    return found
 
 
 @pytest.mark.timeout(600)  # it starts Spark twice
-def test_history_is_whole_after_kill_9(spark: SparkSession, tmp_path: Path) -> None:
-    said = kill_in_mid_append(tmp_path, 0)
-    said += kill_in_mid_append(tmp_path, said[-1] + 2)
+def test_history_and_sinks_go_on_after_kill_9(spark: SparkSession, tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    with InfluxDB(tmp_path / "influx") as influx:
+        sink = f'class-name = "influxdb"\nurl = "{influx.url}"\ndatabase = "killed"\n'
+        settings = config(
+            tmp_path,
+            f'history-interval = {keeping.INTERVAL_S}\n[sink.killed]\n{sink}since = "earliest"\n',
+        )
+        said = [
+            moment
+            for _ in range(2)
+            for moment in kill_in_mid_append(tmp_path / "burrow.toml", history)
+        ]
+        kept = spark.read.format("delta").load(str(history))
+        counted = kept.groupBy("moment_ms").agg(
+            F.count("*").alias("rows"),
+            F.countDistinct("cluster", "kind", "group").alias("different"),
+        )
+        found = {row.moment_ms: (row.rows, row.different) for row in counted.collect()}
+        with running(spark, settings) as sinks:
+            wait_until(lambda: sinks["killed"].health()["delivered_ms"] == max(found), sinks)
+        points = stored(influx)
 
-    kept = spark.read.format("delta").load(str(tmp_path))
-    counted = kept.groupBy("moment_ms").agg(
-        F.count("*").alias("rows"), F.countDistinct("cluster", "kind", "group").alias("different")
-    )
-    found = {row.moment_ms: (row.rows, row.different) for row in counted.collect()}
-
-    whole = 2 * len(appending.CLUSTERS) * len(appending.GROUPS)
-    assert set(found.values()) == {(whole, whole)}
-    assert {minute(number) for number in said} <= found.keys()
+    named = keeping.ROWS - len(keeping.CLUSTERS)  # log ends have no group
+    assert set(found.values()) == {(keeping.ROWS, named)}
+    assert set(said) <= found.keys()
     assert len(said) >= 2 * BEFORE
+    intervals = [moment // (1000 * keeping.INTERVAL_S) for moment in found]
+    assert len(set(intervals)) == len(intervals)
+    assert points == dict.fromkeys(found, keeping.ROWS)

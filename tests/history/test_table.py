@@ -60,7 +60,7 @@ def test_merging_keeps_rows_and_their_order(own: SparkSession, tmp_path: Path) -
         table.append(own, directory, moment(minute(at), every), "us")
     before = rows(own, directory)
 
-    upkeep.merge(own, directory, date(2026, 11, 1))
+    upkeep.merge(own, directory, "day >= DATE '2026-11-01'")
 
     merged = own.read.format("delta").load(directory)
     assert len(merged.inputFiles()) == 1

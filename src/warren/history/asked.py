@@ -8,6 +8,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 from pyspark import SparkContext
@@ -69,7 +70,9 @@ def _limited(context: SparkContext) -> Iterator[None]:
 
     def cancel() -> None:
         is_late.set()
-        context.cancelJobGroup(name)
+        # Those to come as well: an answer takes several jobs, and there may be none just now.
+        jvm: Any = context._jsc  # noqa: SLF001  PySpark 4.0 knows only of those that run
+        jvm.sc().cancelJobGroupAndFutureJobs(name)
 
     timer = threading.Timer(MOST_SECONDS, cancel)
     context.setLocalProperty("spark.scheduler.pool", POOL)

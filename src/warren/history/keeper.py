@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from warren.board import Board
 from warren.config.history import History
-from warren.errors import NotKept
+from warren.errors import ClockBehind, SourceError
 from warren.history import table
 from warren.history.failures import failures
 from warren.history.granularity import Granularity
@@ -19,6 +19,9 @@ from warren.history.rows import rows
 log = structlog.get_logger()
 
 POLL_S = 0.5  # between looks for a board worth keeping
+# Clocks of two machines differ by seconds; by hours only if one was wrong, and to wait until that
+# time comes would be no history for as long.
+SKEW_MS, FAR_AHEAD_MS = 5_000, 3_600_000
 READING = ("connecting", "catching up")  # verdicts made of half the commits are not history
 
 
@@ -38,6 +41,7 @@ class Keeper:
         self._granularity = Granularity(settings)
         self._boards = boards
         self._newest_ms = 0
+        self._after = ""
         self._told: dict[str, object] = {"last_rows": None, "last_seconds": None}
         self._outcomes = {"kept": 0, "failed": 0}
 
@@ -45,7 +49,7 @@ class Keeper:
         try:
             with failures(f"history cannot be written to {self._directory}"):
                 self._keep_on(stop)
-        except NotKept:
+        except SourceError:
             self._outcomes["failed"] += 1
             raise
 
@@ -60,7 +64,7 @@ class Keeper:
     def _keep_on(self, stop: threading.Event) -> None:
         spark = table.session(self._spark)
         table.make(spark, self._directory)
-        self._newest_ms = table.newest_moment(spark, self._directory)
+        self._newest_ms, self._after = table.newest_moment(spark, self._directory), ""
         while not stop.is_set():
             self._keep(spark, self._boards())
             stop.wait(POLL_S)
@@ -68,19 +72,27 @@ class Keeper:
     def _keep(self, spark: SparkSession, board: Board) -> None:
         """Append the first board of every interval, so that each minute, say, holds one moment."""
         clusters = settled(board)
-        behind = self._interval(self._newest_ms) - self._interval(board.moment_ms)
-        if behind > 0:
-            self.problem = "the clock is behind the newest moment of history"
-        if not clusters or behind >= 0:
+        if clusters and self._newest_ms - board.moment_ms > SKEW_MS:
+            self._step_back(spark, board.moment_ms)
+        if not clusters or self._interval(self._newest_ms) >= self._interval(board.moment_ms):
             return
         began, moment = time.monotonic(), rows(board, clusters, self._granularity)
         if len(moment):
-            table.append(spark, self._directory, moment, _writer(board))
+            table.append(spark, self._directory, moment, _writer(board) + self._after)
         self._newest_ms, self.problem = board.moment_ms, ""
         self._outcomes["kept"] += 1
         took = round(time.monotonic() - began, 3)
         self._told = {"last_rows": len(moment), "last_seconds": took}
         log.debug("a moment of history was kept", rows=len(moment), seconds=took)
+
+    def _step_back(self, spark: SparkSession, now_ms: int) -> None:
+        """Go on behind a moment that is hours ahead; for one a little ahead wait until it comes."""
+        if self._newest_ms - now_ms <= FAR_AHEAD_MS:
+            raise ClockBehind(self._newest_ms)
+        log.error("history holds a moment far ahead of the clock", moment_ms=self._newest_ms)
+        # To Delta a writer's moments only grow: from here on it is another.
+        self._after = f" after {self._newest_ms}"
+        self._newest_ms = table.newest_moment(spark, self._directory, now_ms + FAR_AHEAD_MS)
 
     def _interval(self, moment_ms: int) -> int:
         return moment_ms // (self._interval_s * 1000)

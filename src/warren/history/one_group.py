@@ -73,18 +73,20 @@ def incidents(groups: DataFrame) -> list[Json]:
 def heat_map(partitions: DataFrame, period: Period, lines: int) -> Json:
     """The partitions that lagged most, each with its lag and status in steps of equal length."""
     step_ms = step_of(period, COLUMNS)
-    table = queries.steps(partitions, ["topic", "partition"], period.since_ms, step_ms)
     times = times_of(period, step_ms)
+    lagging = queries.lagging(partitions)
+    total, worst = lagging.count(), queries.most(lagging, lines)
     cells: dict[tuple[str, int | None], dict[int, Json]] = {}
-    for row in table.to_pylist():
+    some = queries.only(partitions, worst)
+    for row in queries.steps(some, queries.LINE, period.since_ms, step_ms).to_pylist():
         cells.setdefault((row["topic"], row["partition"]), {})[row["step"]] = row
     most = {line: max(row["lag"] for row in steps.values()) for line, steps in cells.items()}
-    shown = sorted(sorted(cells, key=lambda line: -most[line])[:lines], key=_in_order)
+    shown = sorted(cells, key=_in_order)
     spread = [spread_out(cells[line], len(times)) for line in shown]
     return {
         "step_ms": step_ms,
         "times_ms": times,
-        "total": len(cells),
+        "total": total,
         "partitions": [
             {"topic": line[0], "partition": line[1], "max_lag": most[line]} for line in shown
         ],

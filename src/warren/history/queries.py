@@ -7,7 +7,7 @@ every moment, so that only heat maps and log ends need the many rows of partitio
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException
@@ -20,6 +20,7 @@ from warren.tables import GROUP, LOG_END, PARTITION
 
 # A moment lasts until the next one; after a longer silence than so many usual ones nobody watched.
 GAP = 3
+LINE = ("topic", "partition")  # what a row of a heat map is of
 SAMPLES = 8  # moments at which log ends are looked at: growth needs no more
 
 MOMENTS = """
@@ -170,6 +171,25 @@ def together(partitions: DataFrame) -> DataFrame:
         F.max(F.coalesce("max_lag", "lag")).alias("max_lag"),
         F.max("status").alias("status"),
         F.sum("offset").alias("offset"),
+    )
+
+
+def lagging(partitions: DataFrame) -> DataFrame:
+    """Each partition, or topic of folded ones, with the most that it lagged."""
+    return partitions.groupBy(*LINE).agg(F.max("lag").alias("most"))
+
+
+def most(lagging: DataFrame, lines: int) -> DataFrame:
+    """Those that lagged most."""
+    return lagging.orderBy(F.desc("most"), *LINE).limit(lines)
+
+
+def only(partitions: DataFrame, lines: DataFrame) -> DataFrame:
+    """The rows of these lines; a folded one's partition is null, which equals null."""
+    return partitions.alias("all").join(
+        F.broadcast(lines.alias("some")),
+        reduce(and_, (F.col(f"all.{name}").eqNullSafe(F.col(f"some.{name}")) for name in LINE)),
+        how="left_semi",
     )
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from warren.session import SCRATCH
@@ -87,7 +88,11 @@ def _tasks(spark: SparkSession) -> int:
     return max(spark.sparkContext.defaultParallelism // 2, 1)
 
 
-def newest_moment(spark: SparkSession, directory: str) -> int:
-    """0 for an empty table."""
-    newest = spark.read.format("delta").load(directory).agg({"moment_ms": "max"}).first()
+def newest_moment(spark: SparkSession, directory: str, until_ms: int | None = None) -> int:
+    """The newest, not after `until_ms`; 0 if there is none."""
+    rows = spark.read.format("delta").load(directory)
+    if until_ms is not None:
+        last_day = F.to_date(F.timestamp_millis(F.lit(until_ms)))
+        rows = rows.where((F.col("day") <= last_day) & (F.col("moment_ms") <= until_ms))
+    newest = rows.agg({"moment_ms": "max"}).first()
     return (newest[0] if newest else None) or 0

@@ -7,12 +7,13 @@ replaced files for as long as anybody may be reading them.
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 
 import structlog
 from pyspark.sql import Row, SparkSession
 
+from warren.errors import NotKept
 from warren.history import table
 from warren.history.failures import failures
 
@@ -20,6 +21,7 @@ log = structlog.get_logger()
 
 MERGE_S = 3600
 AFTER_S = 300  # the hour: its last moments have been appended by then
+DONE = ("merged_ms", "expired_ms", "merged_older_ms")  # when it was last done
 HOURS_KEPT = 7 * 24  # of files that were replaced; as table.KEPT_FILES
 
 
@@ -28,43 +30,66 @@ class Upkeep:
 
     kind, name = "history", "upkeep"
 
-    def __init__(self, spark: SparkSession, directory: str, days: int) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        directory: str,
+        days: int,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.problem = ""
         self.restarts = 0
         self._spark = spark
         self._directory = directory
         self._days = days
-        self._told: dict[str, object] = {"merged_ms": None, "expired_ms": None}
+        self._clock = clock
+        self._told: dict[str, object] = dict.fromkeys(DONE)
 
     def run(self, stop: threading.Event) -> None:
-        while not stop.wait(_until_due(time.time())):
-            with failures(f"the upkeep of history in {self._directory} failed"):
-                self._work(datetime.now(UTC))
+        while not stop.wait(_until_due(self._clock())):
+            self._work(datetime.fromtimestamp(self._clock(), UTC))
 
     def health(self) -> Mapping[str, object]:
         return self._told
 
     def _work(self, now: datetime) -> None:
-        spark = table.session(self._spark)
-        today, now_ms = now.date(), int(now.timestamp() * 1000)
-        merge(spark, self._directory, today - timedelta(days=1))
-        self._told["merged_ms"] = now_ms
-        if now.hour == 0 or self._told["expired_ms"] is None:
-            expire(spark, self._directory, today - timedelta(days=self._days))
-            self._told["expired_ms"] = now_ms
+        """Do all that is due; what fails does not keep the rest from being done."""
+        with failures(self._failed()):
+            spark = table.session(self._spark)
+        now_ms, problems = int(now.timestamp() * 1000), []
+        for name, work in self._due(spark, now):
+            try:
+                with failures(self._failed()):
+                    work()
+                self._told[name] = now_ms
+            except NotKept as problem:
+                problems.append(problem)
+        if problems:
+            raise problems[0]
         self.problem = ""
+
+    def _failed(self) -> str:
+        return f"the upkeep of history in {self._directory} failed"
+
+    def _due(self, spark: SparkSession, now: datetime) -> Iterator[tuple[str, Callable[[], None]]]:
+        yesterday = now.date() - timedelta(days=1)
+        yield "merged_ms", lambda: merge(spark, self._directory, f"day >= DATE '{yesterday}'")
+        if now.hour == 0 or self._told["expired_ms"] is None:
+            before = now.date() - timedelta(days=self._days)
+            yield "expired_ms", lambda: expire(spark, self._directory, before)
+            # Merged when they were young, unless nobody was there to do so.
+            older = f"day < DATE '{yesterday}'"
+            yield "merged_older_ms", lambda: merge(spark, self._directory, older)
 
 
 def _until_due(now: float) -> float:
     return MERGE_S - (now - AFTER_S) % MERGE_S
 
 
-def merge(spark: SparkSession, directory: str, since: date) -> None:
+def merge(spark: SparkSession, directory: str, days: str) -> None:
     """Make the small files of these days into few; what they hold stays in its order."""
     began = time.monotonic()
-    # Older days were merged when they were young.
-    query = f"OPTIMIZE {_table(directory)} WHERE day >= DATE '{since}'"
-    metrics = _first(spark, query).metrics
+    metrics = _first(spark, f"OPTIMIZE {_table(directory)} WHERE {days}").metrics
     log.info(
         "history: small files were merged",
         files=metrics.numFilesRemoved,

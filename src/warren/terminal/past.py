@@ -67,8 +67,9 @@ def _past(  # noqa: PLR0913, PLR0917  # options of a command
         period = between(since, until, int(time.time() * 1000))
     except ValueError as error:
         raise WrongTime(str(error)) from error
+    if directory and "://" not in directory:  # Spark stands elsewhere
+        directory = str(Path(directory).absolute())
     if directory and config_dir is None and config_file is None:
-        place = directory if "://" in directory else str(Path(directory).absolute())
-        return Past(place, period, cluster)
+        return Past(directory, period, cluster)
     loaded = config.load(one_path(config_dir, config_file), os.environ).config
     return Past(directory or loaded.history_directory, period, cluster, loaded.spark)
