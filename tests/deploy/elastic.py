@@ -19,21 +19,25 @@ def search(target: Json, query: str, from_ms: int, to_ms: int) -> Json:
     asked: Json = {"size": 0, "query": {"bool": {"filter": filters}}}
     inner = asked
     for bucket in target["bucketAggs"]:
-        made = _terms(bucket) if bucket["type"] == "terms" else _histogram(bucket, from_ms, to_ms)
-        inner["aggs"] = {bucket["id"]: made}
+        is_terms = bucket["type"] == "terms"
+        made = _terms(bucket, target) if is_terms else _histogram(bucket, from_ms, to_ms)
+        inner.setdefault("aggs", {})[bucket["id"]] = made
         inner = made
     metrics = dict(_metric(metric) for metric in target["metrics"] if metric["type"] != "count")
     if metrics:
-        inner["aggs"] = metrics
+        inner.setdefault("aggs", {}).update(metrics)
     return asked
 
 
-def _terms(bucket: Json) -> Json:
+def _terms(bucket: Json, target: Json) -> Json:
+    """Ordered by one of the query's metrics, which is then asked for at this level as well."""
     settings = bucket["settings"]
     order = {settings["orderBy"]: settings["order"]}
     size, least = int(settings["size"]), int(settings["min_doc_count"])
+    by = [metric for metric in target["metrics"] if metric["id"] == settings["orderBy"]]
     return {
-        "terms": {"field": bucket["field"], "size": size, "order": order, "min_doc_count": least}
+        "terms": {"field": bucket["field"], "size": size, "order": order, "min_doc_count": least},
+        "aggs": dict(_metric(metric) for metric in by),
     }
 
 

@@ -78,6 +78,7 @@ def health(step: int) -> dict[str, object]:
                 "restarts": 1,
             }
         },
-        "sinks": {"influx": {"outcomes": {"sent": 10 * step, "failed": step}}},
+        "sinks": {"influx": {"outcomes": {"sent": 10 * step, "failed": step}, "behind_s": 3.5}},
+        "history": {"keeper": {"outcomes": {"kept": step, "failed": 1}}},
         "notifiers": {"slack": {"outcomes": {"sent": step, "failed": 1}}},
     }

@@ -73,20 +73,24 @@ def test_variables_offer_what_there_is(store_of_points: InfluxDB) -> None:
     assert {key: value for key, value in found.items() if value != expected[key[1]]} == {}
 
 
-def test_lags_are_those_of_the_board(store_of_points: InfluxDB, past: list[Board]) -> None:
-    (asked,) = [t for t in targets("influxdb") if t.panel == "Lag by group and topic"]
-    verdicts = past[-1].clusters[CLUSTER].verdicts
-    expected: dict[tuple[str, str], int] = {}
+def lags_of(board: Board) -> dict[tuple[str, str], int]:
+    """By group and topic."""
+    verdicts = board.clusters[CLUSTER].verdicts
+    lags: dict[tuple[str, str], int] = {}
     for at, group in enumerate(verdicts.names):
         for line in range(*verdicts.groups.first[at : at + 2]):
             key = group, verdicts.topics[verdicts.partitions.topic[line]]
-            lag = int(verdicts.partitions.current_lag[line])
-            expected[key] = expected.get(key, 0) + lag
+            lags[key] = lags.get(key, 0) + int(verdicts.partitions.current_lag[line])
+    return lags
+
+
+def test_lags_are_those_of_the_board(store_of_points: InfluxDB, past: list[Board]) -> None:
+    (asked,) = [t for t in targets("influxdb") if t.panel == "Lag by group and topic"]
 
     series = ask(store_of_points, asked.query["query"], CHOSEN["all"])
 
     found = {(s["tags"]["group"], s["tags"]["topic"]): s["values"][-1][1] for s in series}
-    assert found == expected
+    assert found == lags_of(past[-1])
 
 
 def test_what_was_produced_is_counted_once(store_of_points: InfluxDB) -> None:
@@ -99,7 +103,9 @@ def test_what_was_produced_is_counted_once(store_of_points: InfluxDB) -> None:
     assert steady == {"orders": {80}, "bills": {20}}
 
 
-def test_the_articles_own_queries_work(store_of_points: InfluxDB) -> None:
+def test_the_articles_own_queries_give_the_right_numbers(
+    store_of_points: InfluxDB, past: list[Board]
+) -> None:
     queries = {
         'SELECT difference(mean("offset")) FROM "burrow_topic" WHERE time >= now() - 30m '
         'GROUP BY time(1m), "topic" fill(previous)': 2,
@@ -110,9 +116,14 @@ def test_the_articles_own_queries_work(store_of_points: InfluxDB) -> None:
         "select * from burrow_topic where topic = 'orders' order by time desc limit 5": 1,
     }
 
-    found = {query: len(store_of_points.query(query, DATABASE)) for query in queries}
+    answers = {query: store_of_points.query(query, DATABASE) for query in queries}
 
-    assert found == queries
+    assert {query: len(series) for query, series in answers.items()} == queries
+    rates, lags, *_ = answers.values()
+    moved = {s["tags"]["topic"]: {value for _, value in s["values"][2:-1]} for s in rates}
+    assert moved == {"orders": {40}, "bills": {20}}  # the mean of a topic's partitions
+    newest = {(s["tags"]["group"], s["tags"]["topic"]): s["values"][-1][1] for s in lags}
+    assert newest == lags_of(past[-1])
 
 
 def test_alerts_find_the_groups_in_trouble(store_of_points: InfluxDB) -> None:

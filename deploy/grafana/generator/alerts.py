@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 GROWTH = 1000  # messages in 15 minutes; small groups differ from large ones: adjust it
 
+BEHIND = "warren_sink_behind_seconds"
 LAG = "burrow_kafka_consumer_lag_total"
 GROUP = "{{ .Labels.consumer_group }} in {{ .Labels.cluster }}"  # as Prometheus names them
 
@@ -87,12 +88,38 @@ WARREN = [
         description="Statuses of its cluster are no longer renewed.",
     ),
     Alert(
-        name="WarrenSinkFailing",
-        expr='increase(warren_sink_outcomes_total{outcome="failed"}[15m]) > 0',
+        name="WarrenHistoryFailing",
+        expr='increase(warren_history_outcomes_total{outcome="failed"}[15m]) > 0',
+        lasting="5m",
+        severity="warning",
+        summary="Warren {{ .Labels.instance }} cannot keep history",
+        description="It is tried again; sinks get nothing meanwhile. The log has the reason.",
+    ),
+    # Of several Warrens that have one table, one keeps it: the others keep nothing.
+    Alert(
+        name="WarrenHistoryStopped",
+        expr='sum by (job) (increase(warren_history_outcomes_total{outcome="kept"}[15m])) == 0',
         lasting="15m",
         severity="warning",
+        summary="Nobody of {{ .Labels.job }} keeps history",
+        description="No moment was kept for a quarter of an hour; /v4/health says why.",
+    ),
+    # Who fills a new store from the past is far behind too, but less and less.
+    Alert(
+        name="WarrenSinkBehind",
+        expr=f"{BEHIND} > 900 and deriv({BEHIND}[10m]) > 0",
+        lasting="10m",
+        severity="warning",
         summary="Points do not reach sink {{ .Labels.sink }}",
-        description="They are kept and sent again; look into the log for the reason.",
+        description="They are kept and sent later; look into the log for the reason.",
+    ),
+    Alert(
+        name="WarrenSinkRejected",
+        expr='increase(warren_sink_outcomes_total{outcome="rejected"}[15m]) > 0',
+        lasting="0m",
+        severity="warning",
+        summary="Sink {{ .Labels.sink }} refuses points for good",
+        description="They are parked in a file beside history, with the reasons.",
     ),
     Alert(
         name="WarrenNotifierFailing",

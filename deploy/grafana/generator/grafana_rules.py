@@ -6,7 +6,7 @@ to the other stores B is between them, which makes one number of each series.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
@@ -20,6 +20,8 @@ from generator.prometheus import now
 
 EXPRESSIONS = "__expr__"  # the uid of Grafana's own arithmetic
 SECONDS = 900  # how far back a query looks
+FEW_MINUTES = 300  # ten thousand groups, minute by minute, are as many buckets as are allowed
+IN_STEPS, STEP = 1200, "5m"  # the same for growth
 
 Rules = Mapping[str, Any]
 
@@ -30,6 +32,7 @@ class Threshold:
     reducer: str  # none: each series is one number already
     kind: str
     limits: Sequence[float]
+    seconds: int = SECONDS
 
 
 def for_prometheus() -> Rules:
@@ -58,10 +61,14 @@ def for_influxdb() -> Rules:
 def for_elasticsearch() -> Rules:
     groups = "measurement_name:burrow_group"
     status = ask.over_time(groups, largest("burrow_group.status_code"), GROUP_TAGS, "")
-    growth = ask.a_minute(groups, "burrow_group.total_lag", GROUP_TAGS, "")
+    status = ask.for_all(status, GROUP_TAGS)
+    growth = ask.growth(groups, "burrow_group.total_lag", GROUP_TAGS, "", STEP, ask.ALL)
+    error, warning, growing = GROUPS
+    found = _groups(status, growth, "sum")
+    seconds = {error: FEW_MINUTES, warning: FEW_MINUTES, growing: IN_STEPS}
     return _file(
         "elasticsearch",
-        _groups(status, growth, "sum"),
+        {alert: replace(each, seconds=seconds[alert]) for alert, each in found.items()},
         '{{ index .Labels "tag.group" }} in {{ index .Labels "tag.cluster" }}',
     )
 
@@ -101,25 +108,29 @@ def _rule(store: str, alert: Alert, threshold: Threshold, group: str) -> dict[st
 
 def _data(store: str, threshold: Threshold) -> list[dict[str, Any]]:
     asked = {**plain(threshold.query), "intervalMs": 60_000, "maxDataPoints": 1000}
-    steps = [_step("A", f"warren-{store}", asked)]
+    seconds = threshold.seconds
+    steps = [_step("A", f"warren-{store}", asked, seconds)]
     if threshold.reducer:
-        steps.append(_arithmetic("B", {"type": "reduce", "reducer": threshold.reducer}, "A"))
+        reducing = {"type": "reduce", "reducer": threshold.reducer}
+        steps.append(_arithmetic("B", reducing, "A", seconds))
     condition = {"evaluator": {"type": threshold.kind, "params": [*threshold.limits]}}
     over = steps[-1]["refId"]
-    steps.append(_arithmetic("C", {"type": "threshold", "conditions": [condition]}, over))
+    comparing = {"type": "threshold", "conditions": [condition]}
+    steps.append(_arithmetic("C", comparing, over, seconds))
     return steps
 
 
-def _arithmetic(name: str, model: Mapping[str, Any], over: str) -> dict[str, Any]:
+def _arithmetic(name: str, model: Mapping[str, Any], over: str, seconds: int) -> dict[str, Any]:
     datasource = {"type": EXPRESSIONS, "uid": EXPRESSIONS}
-    return _step(name, EXPRESSIONS, {**model, "expression": over, "datasource": datasource})
+    computed = {**model, "expression": over, "datasource": datasource}
+    return _step(name, EXPRESSIONS, computed, seconds)
 
 
-def _step(name: str, datasource: str, model: Mapping[str, Any]) -> dict[str, Any]:
+def _step(name: str, datasource: str, model: Mapping[str, Any], seconds: int) -> dict[str, Any]:
     return {
         "refId": name,
         "datasourceUid": datasource,
-        "relativeTimeRange": {"from": SECONDS, "to": 0},
+        "relativeTimeRange": {"from": seconds, "to": 0},
         "model": {**model, "refId": name},
     }
 

@@ -82,6 +82,14 @@ LINES = {
         Asked([over_time(f"rate(warren_sink_outcomes_total{RATE} * 60", "{{sink}}: {{outcome}}")]),
         Look("Points for sinks a minute", "By sink, and by what became of them."),
     ),
+    "sinks behind": (
+        Asked([over_time("warren_sink_behind_seconds", "{{sink}}")]),
+        Look("Sinks behind", "Since the newest moment that each has delivered.", unit="s"),
+    ),
+    "history": (
+        Asked([over_time(f"rate(warren_history_outcomes_total{RATE} * 60", "{{outcome}}")]),
+        Look("Moments of history a minute", "Kept, and failed to be kept."),
+    ),
     "notifiers": (
         Asked(
             [
