@@ -103,6 +103,7 @@ def test_a_store_that_dies_and_comes_back_lacks_nothing_and_holds_nothing_twice(
             append(spark, history, *range(AWAY, MOMENTS))
             wait_until(lambda: reached(sinks) == dict.fromkeys(well, MOMENTS - 1), sinks)
             health: dict[str, Any] = {name: sink.health() for name, sink in sinks.items()}
+            silent.released.set()
         stored, found = counts(influx, "all"), documents(opensearch)
 
     delta = spark.read.format("delta").load(str(tmp_path / "delta"))

@@ -42,12 +42,12 @@ def over_time(
 
 def a_minute(query: str, field: str, tags: Sequence[str], alias: str) -> es.Dataquery:
     """How far a field moves from one minute to the next."""
-    return growth(query, field, tags, alias, INTERVAL, LINES)
+    asked = growth(query, field, tags, INTERVAL, LINES)
+    asked.alias = alias
+    return asked
 
 
-def growth(
-    query: str, field: str, tags: Sequence[str], alias: str, interval: str, most: str
-) -> es.Dataquery:
+def growth(query: str, field: str, tags: Sequence[str], interval: str, most: str) -> es.Dataquery:
     """How far the mean of a field moves from one interval to the next."""
     mean = es.Average(field=field, id_val="1", hide=True)
     moved = es.Derivative(
@@ -56,7 +56,7 @@ def growth(
         id_val="2",
         settings=es.ElasticsearchDerivativeSettings(unit=interval),
     )
-    asked = over_time(query, mean, tags, alias)
+    asked = over_time(query, mean, tags, "")
     asked.metrics = [mean, moved]
     # A derivative insists on buckets without documents.
     asked.bucket_aggs = [*by_tags(tags, most), by_time("20", "0", interval)]

@@ -171,7 +171,9 @@ ONE_GROUP = {
 
 
 def values_of(tag: str, query: str) -> str:
-    return json.dumps({"find": "terms", "field": f"tag.{tag}", "query": query, "size": int(ask.ALL)})
+    return json.dumps(
+        {"find": "terms", "field": f"tag.{tag}", "query": query, "size": int(ask.ALL)}
+    )
 
 
 ELASTICSEARCH = Source(

@@ -62,7 +62,7 @@ def for_elasticsearch() -> Rules:
     groups = "measurement_name:burrow_group"
     status = ask.over_time(groups, largest("burrow_group.status_code"), GROUP_TAGS, "")
     status = ask.for_all(status, GROUP_TAGS)
-    growth = ask.growth(groups, "burrow_group.total_lag", GROUP_TAGS, "", STEP, ask.ALL)
+    growth = ask.growth(groups, "burrow_group.total_lag", GROUP_TAGS, STEP, ask.ALL)
     error, warning, growing = GROUPS
     found = _groups(status, growth, "sum")
     seconds = {error: FEW_MINUTES, warning: FEW_MINUTES, growing: IN_STEPS}

@@ -35,7 +35,14 @@ def page(
         made.with_variable(variable)
     for number, panel in enumerate(panels, start=1):
         made.with_panel(panel.id(number))
-    return made.build()
+    return _without_strangers(made.build())
+
+
+def _without_strangers(made: Dashboard) -> Dashboard:
+    """The SDK gives every variable what only those of intervals have; Grafana's schema does not."""
+    for variable in (made.templating and made.templating.list_val) or ():
+        variable.auto = variable.auto_count = variable.auto_min = None
+    return made
 
 
 def uid(source: Source, name: str) -> str:

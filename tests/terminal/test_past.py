@@ -1,0 +1,126 @@
+"""`warren report` and `warren history` in the terminal, over a small table that is really there."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from config_files import MINIMAL
+from history.kept import MINUTE_MS, START_MS, group, log_end, minute, partition, write
+from pyspark.sql import DataFrame, SparkSession
+
+from warren.history.past import Past
+from warren.history.period import Period
+from warren.terminal.past_group import Ambiguous, NothingKept, history
+from warren.terminal.report import report
+
+OK, ERR, STOP = 1, 3, 4
+HOUR = Period(START_MS, START_MS + 10 * MINUTE_MS)
+BAD = range(4, 7)  # minutes
+
+
+@dataclass(frozen=True)
+class Shared(Past):
+    """Read with the Spark that is there already, where a command starts one of its own."""
+
+    session: SparkSession | None = None
+
+    @contextmanager
+    def reading(self, group: str = "") -> Iterator[DataFrame]:
+        assert self.session
+        yield self.rows(self.session, group)
+
+
+@pytest.fixture(scope="module")
+def directory(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    kept = tmp_path_factory.mktemp("past") / "history"
+    moments = {
+        minute(number): [
+            group("billing", ERR if number in BAD else OK, number * 10, offset=number),
+            group("both", OK, 0),
+            group("both", OK, 0, cluster="other"),
+            partition("billing", "orders", 0, STOP if number in BAD else OK, number * 9),
+            partition("billing", "orders", 1, OK, number),
+            log_end("orders", 0, number * 60),
+        ]
+        for number in range(10)
+    }
+    write(spark, kept, moments)
+    return kept
+
+
+@pytest.fixture
+def past(spark: SparkSession, directory: Path) -> Shared:
+    return Shared(str(directory), HOUR, session=spark)
+
+
+def test_a_report_is_tables(past: Shared, capsys: pytest.CaptureFixture[str]) -> None:
+    report(lambda: past, "", "table", (), 10)
+
+    told = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in told.splitlines()]
+    assert "Consumer groups from 2026-11-01 12:30:00 until 2026-11-01 12:40:00 UTC" in told
+    titles = ("Clusters", "Worst groups", "Longest incidents", "Busiest topics")
+    assert [title for title in titles if title not in told] == []
+    billing = ["local", "billing", "OK", "70.0 %", "0.0 %", "30.0 %", "3 min 00 s"]
+    assert [row[:7] for row in rows if row[1:2] == ["billing"]][0] == billing  # noqa: RUF015  the others are incidents
+    assert ["local", "orders", "1", "540", "1.0"] in rows
+
+
+def test_a_section_can_be_had_as_csv_and_json(
+    past: Shared, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(lambda: past, "billing", "csv", ("incidents",), 10)
+    header, incident = capsys.readouterr().out.splitlines()
+    report(lambda: past, "billing", "json", ("incidents",), 10)
+    same = json.loads(capsys.readouterr().out)["incidents"]
+
+    assert header.split(",")[:3] == ["cluster", "group", "status"]
+    assert incident == f"local,billing,ERR,{minute(4)},{minute(7)},180,60"
+    assert [(row["began_ms"], row["lag_max"]) for row in same] == [(minute(4), 60)]
+
+
+def test_a_group_is_plotted(past: Shared, capsys: pytest.CaptureFixture[str]) -> None:
+    history(lambda: past, "billing", "", None, as_json=False)
+
+    told = capsys.readouterr().out
+    assert "billing of local, 2026-11-01 12:30:00 until 2026-11-01 12:40:00 UTC, 10 moments" in told
+    assert "OK 70.0 %, ERR 30.0 % of the time; lag 90, max 90" in told
+    assert "ERR    2026-11-01 12:34:00 for 3 min 00 s, lag up to 60" in told
+    assert sum("\u2800" < sign < "\u28ff" for sign in told) > 20  # a curve of dots
+
+
+def test_a_partition_can_be_asked_for(past: Shared, capsys: pytest.CaptureFixture[str]) -> None:
+    history(lambda: past, "billing", "orders", 0, as_json=True)
+
+    told = json.loads(capsys.readouterr().out)
+    assert (told["cluster"], told["moments"], max(filter(None, told["lag"]))) == ("local", 10, 81)
+    assert {word for word in told["status"] if word} == {"OK", "STOP"}
+
+
+def test_what_cannot_be_answered_is_a_line(past: Shared) -> None:
+    with pytest.raises(NothingKept, match="history has nothing of nobody"):
+        history(lambda: past, "nobody", "", None, as_json=False)
+    with pytest.raises(Ambiguous, match="both is a group of local, other; choose one"):
+        history(lambda: past, "both", "", None, as_json=False)
+
+
+def test_the_command_finds_a_directory_named_from_here(directory: Path) -> None:
+    (directory.parent / "burrow.toml").write_text(MINIMAL)
+    command = ["report", "--config-dir", ".", "--directory", "history", "--since", "2026-11-01"]
+    done = subprocess.run(
+        [sys.executable, "-m", "warren", *command, "--format", "csv", "--section", "topics"],
+        cwd=directory.parent,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1:] == ["local,orders,1,540,1.0"]
