@@ -1,6 +1,7 @@
 """What OpenSearch stores and refuses, and what is made of it."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -153,14 +154,16 @@ def test_only_a_trusted_server_and_a_known_user_are_spoken_with(tmp_path: Path) 
     with receiver(make_certificates(ca)) as server:
         for server.login, settings in logins.items():
             server.answers += [(200, "{}", {}), taken]
-            store = sink(server.url, trusting, **settings)
-            store.prepare()
-            store.post(pa.array([entry("i", "a", {})]))
-            with pytest.raises(Undelivered, match="answers 401 Unauthorized: who are you"):
-                sink(server.url, trusting).prepare()
-        with pytest.raises(Undelivered, match=r"cannot be reached: .*certificate verify failed"):
-            sink(server.url, **settings).prepare()
+            with closing(sink(server.url, trusting, **settings)) as store:
+                store.prepare()
+                store.post(pa.array([entry("i", "a", {})]))
+            with closing(sink(server.url, trusting)) as stranger, pytest.raises(Undelivered) as no:
+                stranger.prepare()
+            assert "answers 401 Unauthorized: who are you" in str(no.value)
+        with closing(sink(server.url, **settings)) as doubting, pytest.raises(Undelivered) as bad:
+            doubting.prepare()
 
+    assert "certificate verify failed" in str(bad.value)
     paths = [request.path for request in server.requests]
     assert paths == ["/_index_template/warren-telegraf", "/_bulk", paths[0]] * 2
 
