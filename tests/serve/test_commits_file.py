@@ -61,6 +61,16 @@ def test_an_older_board_still_reads_what_it_had() -> None:
     assert read(before)[before.place[0]]["offset"][-1] == 1
 
 
+def test_a_window_that_is_being_written_is_not_read_yet() -> None:
+    windows = windows_of(ENDS, [commit("a", 0, 1)])
+    stored = CommitsFile().store(histories(windows))
+
+    os.write(stored.file.fd, b"half")
+
+    assert len(read(stored)) == 1
+    assert is_right(stored, histories(windows))
+
+
 def test_a_file_that_is_mostly_outdated_is_begun_anew() -> None:
     windows = windows_of(ENDS, [])
     file = CommitsFile()

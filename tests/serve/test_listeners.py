@@ -71,6 +71,23 @@ def test_who_listens_widely_without_a_token_is_warned(tmp_path: Path) -> None:
     assert wrong == []
 
 
+def test_any_timeout_of_burrow_can_be_said(tmp_path: Path) -> None:
+    for seconds in (0, -1, 2_147_484, 10**15):
+        limits = f"timeout = {seconds}\n[cluster"
+        with running(tmp_path, CONFIG.replace("[cluster", limits)) as server:
+            assert ask(server.port, HEALTH).body == b"GOOD"
+
+
+def test_of_a_name_with_several_addresses_the_one_of_ipv4_is_taken(tmp_path: Path) -> None:
+    file = tmp_path / "burrow.toml"
+    file.write_text(CONFIG.replace("127.0.0.1:0", "localhost:0"))
+
+    (listener,) = bind(config.load(file, {}).config.httpservers)
+
+    with listener.socket:
+        assert listener.socket.family == socket.AF_INET
+
+
 def test_tls_with_and_without_client_certificates(tmp_path: Path) -> None:
     pem = make_certificates(tmp_path / "ca.pem")
     tls = f'[tls.mine]\ncertfile = "{pem}"\nkeyfile = "{pem}"\n'

@@ -135,6 +135,40 @@ def test_openmetrics_on_request(server: Running) -> None:
     assert "# TYPE burrow_kafka_consumer_status gauge" in text
 
 
+def test_openmetrics_is_valid(server: Running) -> None:
+    asked = {"accept": "application/openmetrics-text"}
+    *lines, end = ask(server.port, "/metrics", headers=asked).body.decode().splitlines()
+
+    assert end == "# EOF"
+    assert list(mistakes(lines)) == []
+
+
+# What samples of a type are called after their family. A gauge may end in anything.
+SUFFIXES = {"counter": "_total", "gauge": ""}
+SAMPLE = re.compile(r'([a-z_]+)(\{[a-z_]+="[^"\\]*"(?:,[a-z_]+="[^"\\]*")*\})? (-?[0-9.e+-]+)')
+
+
+def mistakes(lines: list[str]) -> Iterator[str]:
+    """Lines that OpenMetrics 1.0 forbids: wrong names, families in parts, series twice."""
+    family, kind, families, series = "", "", set[str](), set[str]()
+    for line in lines:
+        if line.startswith("# HELP "):
+            family = line.split(" ")[2]
+            if family in families:
+                yield line
+            families.add(family)
+        elif line.startswith("# TYPE "):
+            kind = line.split(" ")[3]
+            if line.split(" ")[2] != family or (kind == "counter" and family.endswith("_total")):
+                yield line
+        else:
+            sample = SAMPLE.fullmatch(line)
+            name = family + SUFFIXES[kind]
+            if not sample or sample[1] != name or name + (sample[2] or "") in series:
+                yield line
+            series.add(name + (sample[2] or "" if sample else ""))
+
+
 def test_groups_have_series_as_fine_as_configured(tmp_path: Path) -> None:
     settings = '[metrics]\nby-topic = "^bulk-"\nby-group = "^dev-"\n'
     with scraped(tmp_path, CONFIG + settings) as started:

@@ -1,9 +1,12 @@
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,6 +77,51 @@ def test_a_worker_that_dies_is_replaced_and_gets_the_board(server: Running) -> N
     answers = {ask(server.port, BILLING).status for _ in range(10)}
 
     assert answers == {200}
+
+
+def test_a_result_for_one_that_died_is_not_given_to_its_replacement(tmp_path: Path) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    class Slow(Actions):
+        def get_level(self) -> str:
+            if not asked.is_set():
+                asked.set()
+                answer.wait(20)
+                return "of the first"
+            return "of the second"
+
+    with running(tmp_path, actions=Slow()) as server:
+        with ThreadPoolExecutor() as pool, contextlib.suppress(OSError):
+            first = pool.submit(ask, server.port, "/v3/admin/loglevel")
+            assert asked.wait(20)
+            for pid in server.serving.pids():
+                os.kill(pid, signal.SIGKILL)
+            first.exception(20)
+        ask(server.port, "/burrow/admin")  # answered by a replacement
+        answer.set()
+        levels = {ask(server.port, "/v3/admin/loglevel").json["level"] for _ in range(10)}
+
+    assert levels == {"of the second"}
+
+
+def test_a_failure_says_nothing_of_its_cause(tmp_path: Path) -> None:
+    class Failing(Actions):
+        def get_level(self) -> str:
+            raise ValueError("/secret/place")
+
+    with running(tmp_path, actions=Failing()) as server:
+        answer = ask(server.port, "/v3/admin/loglevel")
+
+    assert (answer.status, answer.json["message"]) == (500, "it failed; the log says why")
+
+
+def test_workers_know_no_passwords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BURROW_SASL_MINE_PASSWORD", "hush-hush")
+    with running(tmp_path) as server:
+        ask(server.port, "/burrow/admin")
+        told = [Path(f"/proc/{pid}/environ").read_bytes() for pid in server.serving.pids()]
+
+    assert all(b"hush-hush" not in each and b"PYTHONPATH" in each for each in told)
 
 
 def test_names_that_are_not_utf8_can_be_asked_for(server: Running) -> None:

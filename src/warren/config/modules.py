@@ -153,7 +153,9 @@ class Evaluator(Named, frozen=True, kw_only=True):
 
 class HttpServer(Named, frozen=True, kw_only=True):
     address: Annotated[Listen, key("Where to listen; :0 is any free port.", example=":8000")]
-    timeout: Annotated[int, key("Time-out of a request and of an idle connection, seconds.")] = 300
+    timeout: Annotated[
+        int, key("Time-out of a request and of an idle connection, seconds; 0 is none.")
+    ] = 300
     tls: Annotated[
         Name,
         key("The `tls` section to serve with; certfile and keyfile required.", example="mytls"),

@@ -23,10 +23,6 @@ class Access(msgspec.Struct, frozen=True):
     write: str = ""
     allow_writes: bool = True
 
-    @property
-    def is_open(self) -> bool:
-        return not (self.read or self.write) and self.allow_writes
-
     def refusal(self, site: Site, request: Request, authorization: str | None) -> Answer | None:
         """The answer to a request that may not be, None to one that may."""
         if request.method in READS:

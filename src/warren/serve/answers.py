@@ -1,6 +1,6 @@
 """What goes back to a client."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import NamedTuple
 
 JSON = "application/json"
@@ -14,11 +14,19 @@ class Answer(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """An answer that is sent while it is made."""
+    """An answer that is made piece by piece: others are answered between two pieces."""
 
     status: int
     headers: list[tuple[str, str]]
-    chunks: Iterator[bytes] | AsyncIterator[bytes]
+    chunks: Iterator[bytes]
+
+
+class Endless(NamedTuple):
+    """An answer that goes on until the client leaves."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    chunks: AsyncGenerator[bytes]
 
 
 class Request(NamedTuple):

@@ -1,18 +1,24 @@
 """A request comes in, an answer goes out."""
 
 import asyncio
+import inspect
 from typing import Any
 
-from warren.serve.access import Access
-from warren.serve.answers import TEXT, Answer, Request, Stream
+from warren.serve.accepted import accepts_gzip
+from warren.serve.answers import TEXT, Answer, Endless, Request, Stream
 from warren.serve.dashboard import instead_of
+from warren.serve.pipes import send_endless, send_large
 from warren.serve.routes import Handler, Routes
 from warren.serve.site import ActionFailed, Site
-from warren.serve.streams import send
+from warren.serve.slots import Slots
+from warren.serve.startup import ServerSettings
+from warren.serve.streams import whole
 from warren.serve.table import TABLE
 
 MOST_BODY_BYTES = 64 * 2**10
 BODY_SECONDS = 10
+LARGE = 2**20  # bytes; a client may have no more of them queued for it
+MOST_LISTENERS = 100
 # Answers to these depend on the path alone.
 KEPT = ("/v2/", "/v3/", "/burrow/")
 
@@ -23,16 +29,18 @@ TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
 class App:
     """One listener's side of RSGI, granian's own interface."""
 
-    def __init__(self, site: Site, access: Access) -> None:
+    def __init__(self, site: Site, server: ServerSettings, large: Slots) -> None:
         self._site = site
-        self._access = access
-        self._is_open = access.is_open
+        self._access = server.access
+        self._seconds = server.timeout_s
         self._routes = Routes(TABLE)
+        self._large = large
+        self._listening = Slots(min(MOST_LISTENERS, max(server.max_connections // 2, 1)))
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        if self._is_open and scope.method == "GET":
+        if scope.method == "GET" and not self._access.read:
             kept = self._site.kept.get(scope.path)
-            if kept is not None:
+            if kept is not None and len(kept.body) <= LARGE:
                 protocol.response_bytes(*kept)
                 return
         await self._answer(scope, protocol)
@@ -50,36 +58,71 @@ class App:
         if refusal is not None:
             protocol.response_bytes(*instead_of(refusal, self._site, request))
             return
+        name = _kept_as(request)
+        answer = self._site.kept.get(name) or await self._found(request, protocol, name)
+        if isinstance(answer, Endless):
+            await self._tell(answer, request, protocol)
+        else:
+            await self._send(answer, request, protocol)
+
+    async def _found(self, request: Request, protocol: Any, name: str) -> Answer | Endless:
         found = self._routes.find(request.method, request.path)
         if found is None:
-            protocol.response_bytes(*self._routes.otherwise(request))
-            return
-        answer = await self._handled(request, protocol, *found)
-        if isinstance(answer, Stream):
-            await send(answer, protocol, request.accept_encoding)
-        else:
-            protocol.response_bytes(*answer)
-
-    async def _handled(
-        self, request: Request, protocol: Any, handler: Handler, names: list[str]
-    ) -> Answer | Stream:
+            return self._routes.otherwise(request)
         if request.method == "POST":
             body = await _body(protocol)
             if isinstance(body, Answer):
                 return body
             request = request._replace(body=body)
+        return await self._handled(request, name, *found)
+
+    async def _handled(
+        self, request: Request, name: str, handler: Handler, names: list[str]
+    ) -> Answer | Endless:
+        board = self._site.boards
         answer = handler(self._site, request, *names)
+        if inspect.isawaitable(answer):
+            try:
+                later: Answer = await answer
+            except ActionFailed as error:
+                return self._site.problem(request, 500, str(error))
+            return later
         if isinstance(answer, Stream):
-            return answer
-        if isinstance(answer, Answer):
-            if request.path.startswith(KEPT):
-                self._site.keep(request, answer)
-            return answer
-        try:
-            changed: Answer = await answer
-        except ActionFailed as error:
-            return self._site.problem(request, 500, str(error))
-        return changed
+            answer = await whole(answer, request.accept_encoding)
+        if isinstance(answer, Answer) and name and self._site.boards == board:
+            self._site.keep(name, answer)
+        given: Answer | Endless = answer
+        return given
+
+    async def _send(self, answer: Answer, request: Request, protocol: Any) -> None:
+        if len(answer.body) <= LARGE:
+            protocol.response_bytes(*answer)
+        elif self._large.is_full:
+            busy = self._site.problem(request, 503, "too many large answers are on their way")
+            protocol.response_bytes(busy.status, [*busy.headers, ("retry-after", "1")], busy.body)
+        else:
+            with self._large:
+                await send_large(answer, protocol, self._seconds)
+
+    async def _tell(self, answer: Endless, request: Request, protocol: Any) -> None:
+        if self._listening.is_full:
+            many = self._site.problem(request, 429, "too many listen already")
+            protocol.response_bytes(*many)
+        else:
+            with self._listening:
+                await send_endless(answer, protocol, self._seconds)
+
+
+def _kept_as(request: Request) -> str:
+    """The name under which an answer is kept until the next board; empty: it is not."""
+    if request.method != "GET":
+        return ""
+    if request.path.startswith(KEPT):
+        return request.path
+    if request.path.startswith("/v4/"):
+        packed = "gzip" if accepts_gzip(request.accept_encoding) else ""
+        return f"{request.path}?{request.query} {packed}"
+    return ""
 
 
 async def _body(protocol: Any) -> bytes | Answer:

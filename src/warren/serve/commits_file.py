@@ -36,7 +36,9 @@ def layout(intervals: int) -> np.dtype[np.void]:
 
 
 def read(fd: int, intervals: int) -> Windows:
-    return np.frombuffer(mapped(fd), layout(intervals))
+    """Whole windows only: the next one may be in the middle of being written."""
+    memory, kind = mapped(fd), layout(intervals)
+    return np.frombuffer(memory, kind, len(memory) // kind.itemsize)
 
 
 class CommitsFile:

@@ -9,6 +9,7 @@ from string import Template
 from typing import NamedTuple
 
 from warren.serve import first_view
+from warren.serve.accepted import accepts_gzip
 from warren.serve.answers import Answer, Request
 from warren.serve.routes import UNKNOWN
 from warren.serve.site import Site
@@ -72,7 +73,7 @@ def asset(_site: Site, request: Request, version: str, name: str) -> Answer:
         ("x-content-type-options", "nosniff"),
         ("vary", "accept-encoding"),
     ]
-    if "gzip" in request.accept_encoding:
+    if accepts_gzip(request.accept_encoding):
         return Answer(200, [*headers, ("content-encoding", "gzip")], packed)
     return Answer(200, headers, gzip.decompress(packed))
 

@@ -3,6 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from warren.serve.accepted import quality
+
+OPENMETRICS, TEXT = "application/openmetrics-text", "text/plain"
+
 Samples = Iterable[tuple[Mapping[str, object], float]]
 
 
@@ -12,15 +16,15 @@ class Exposition(NamedTuple):
     @property
     def content_type(self) -> str:
         if self.is_openmetrics:
-            return "application/openmetrics-text; version=1.0.0; charset=utf-8"
-        return "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+            return f"{OPENMETRICS}; version=1.0.0; charset=utf-8"
+        return f"{TEXT}; version=0.0.4; charset=utf-8; escaping=underscores"
 
     @property
     def end(self) -> str:
         return "# EOF\n" if self.is_openmetrics else ""
 
     def head(self, name: str, kind: str, about: str) -> str:
-        if self.is_openmetrics:  # a counter's family is named without what its samples end in
+        if self.is_openmetrics and kind == "counter":  # its samples end in what its name lacks
             name = name.removesuffix("_total")
         return f"# HELP {name} {about}\n# TYPE {name} {kind}\n"
 
@@ -31,7 +35,8 @@ class Exposition(NamedTuple):
 
 
 def asked_for(accept: str) -> Exposition:
-    return Exposition(is_openmetrics="application/openmetrics-text" in accept)
+    wanted = quality(accept, OPENMETRICS)
+    return Exposition(is_openmetrics=wanted > 0 and wanted >= quality(accept, TEXT))
 
 
 def label(text: str) -> str:

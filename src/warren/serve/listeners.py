@@ -19,6 +19,7 @@ EXPOSED_TO_WRITERS = (
     "set read-token and write-token, or listen on loopback"
 )
 BACKLOG = 1024
+LONGEST_S = 2**31 // 1000
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,20 @@ def _listen(server: HttpServer) -> socket.socket:
     listener.setblocking(False)  # noqa: FBT003  # as the socket module has it
     if sys.platform == "linux":
         # Connections inherit it: one whose client does not take its answer ends.
-        milliseconds = max(server.timeout, 1) * 1000
+        milliseconds = seconds(server) * 1000
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     return listener
 
 
+def seconds(server: HttpServer) -> int:
+    """The time-out; none is, as the system counts, 25 days."""
+    return min(server.timeout, LONGEST_S) if server.timeout > 0 else LONGEST_S
+
+
 def _open(host: str, port: str, family: int = socket.AF_UNSPEC) -> socket.socket:
     found = socket.getaddrinfo(host, int(port), family, socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    family, kind, protocol, _, place = found[0]
+    # Of a name with several addresses Go takes the first of IPv4.
+    family, kind, protocol, _, place = min(found, key=lambda each: each[0] != socket.AF_INET)
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

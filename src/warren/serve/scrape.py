@@ -1,24 +1,44 @@
-"""`/metrics`, sent while it is made: a million lines must not keep other requests waiting."""
+"""`/metrics`, made once for all who ask at about the same time.
 
+It is made piece by piece: a million lines must not keep other requests waiting.
+"""
+
+import asyncio
 import time
 from itertools import chain
 
-from warren.serve.answers import Request, Stream
-from warren.serve.exposition import asked_for
+from warren.serve.accepted import accepts_gzip
+from warren.serve.answers import Answer, Request
+from warren.serve.exposition import Exposition, asked_for
 from warren.serve.levels import plan
 from warren.serve.metrics import burrow_metrics, in_chunks
 from warren.serve.own_metrics import own_metrics
 from warren.serve.site import Site
+from warren.serve.streams import joined, packed
+
+SHARED_S = 1.0  # the age of the board is told: it must not stand still when boards do
 
 
-def scrape(site: Site, request: Request) -> Stream:
-    exposition = asked_for(request.accept)
-    chosen = plan(site.view, site.settings.max_series)
-    chunks = in_chunks(
-        chain(
-            burrow_metrics(site.view, chosen, exposition),
-            own_metrics(site.view, chosen.cut, time.time(), exposition),
-            [exposition.end],
-        )
+async def scrape(site: Site, request: Request) -> Answer:
+    exposition, is_packed = asked_for(request.accept), accepts_gzip(request.accept_encoding)
+    making = site.shared(
+        ("metrics", exposition, is_packed),
+        SHARED_S,
+        lambda: _rendered(site, exposition, is_packed=is_packed),
     )
-    return Stream(200, [("content-type", exposition.content_type)], chunks)
+    # Others wait for it too: it goes on when this client leaves.
+    body = await asyncio.shield(making)
+    headers = [("content-type", exposition.content_type)]
+    return Answer(200, [*headers, ("content-encoding", "gzip")] if is_packed else headers, body)
+
+
+async def _rendered(site: Site, exposition: Exposition, *, is_packed: bool) -> bytes:
+    view = site.view
+    chosen = plan(view, site.settings.max_series)
+    texts = chain(
+        burrow_metrics(view, chosen, exposition),
+        own_metrics(view, chosen.cut, time.time(), exposition),
+        [exposition.end],
+    )
+    body = await joined(in_chunks(texts))
+    return await packed(body) if is_packed else body

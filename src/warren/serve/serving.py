@@ -29,9 +29,11 @@ from warren.serve.startup import Startup
 log = structlog.get_logger()
 
 WORKERS = 2
+INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONHASHSEED")
 STOP_SECONDS = 0.5
 TAKEN_SECONDS = 1.0
 CALLS = 4  # of a worker, at once
+FAILED = "it failed; the log says why"
 AGAIN_SECONDS = 1.0  # a worker that dies is replaced after so long
 
 
@@ -93,7 +95,7 @@ class _Worker:
                 [sys.executable, "-P", "-m", "warren.serve.worker", str(theirs.fileno())],
                 stdin=subprocess.PIPE,
                 pass_fds=[theirs.fileno(), *(each.fd for each in self._startup.servers)],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env=_environment(),
                 process_group=0,
             )
         assert process.stdin is not None  # noqa: S101  # it is a pipe
@@ -131,12 +133,13 @@ class _Worker:
                     self._taken.notify_all()
                     self._send_latest()
             elif isinstance(message, Call) and not self._stopping.is_set():
-                self._calls.submit(self._answer, message)
+                self._calls.submit(self._answer, message, self._stream)
 
-    def _answer(self, call: Call) -> None:
+    def _answer(self, call: Call, asked_on: socket.socket) -> None:
         result = self._do(call)
         with self._lock:
-            _send(self._stream, result)
+            if self._stream is asked_on:  # not for one that has replaced who asked
+                _send(self._stream, result)
 
     def _send_latest(self) -> None:
         board = self._latest
@@ -144,6 +147,12 @@ class _Worker:
             return
         self._on_its_way = True
         _send(self._stream, Offer(board.number), [file.fd for file in board.files])
+
+
+def _environment() -> dict[str, str]:
+    """Nothing that was said to us in variables: passwords may be among them."""
+    kept = {name: value for name, value in os.environ.items() if name in INHERITED}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def _receive(stream: socket.socket) -> tuple[channel.Message, list[int]] | None:
@@ -199,9 +208,9 @@ class Serving:
     def _do(self, call: Call) -> Result:
         try:
             value = getattr(self._actions, call.action)(*call.arguments)
-        except Exception as error:
+        except Exception:
             log.exception("what a request asked for failed", action=call.action)
-            return Result(call.number, problem=repr(error))
+            return Result(call.number, problem=FAILED)
         if value is None:  # something changed: the next request, to whichever worker, shows it
             self.wait_taken()
         return Result(call.number, value)

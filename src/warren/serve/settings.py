@@ -7,7 +7,7 @@ from warren.config import Config, Secret
 from warren.config.render import settings_shown
 from warren.serve import config_answers
 from warren.serve.access import Access, digest
-from warren.serve.listeners import Listener
+from warren.serve.listeners import Listener, seconds
 from warren.serve.site import Settings
 from warren.serve.startup import ServerSettings, Startup
 
@@ -33,7 +33,7 @@ def _server(config: Config, listener: Listener) -> ServerSettings:
     tls = config.tls.get(server.tls)
     return ServerSettings(
         fd=listener.socket.fileno(),
-        timeout_s=server.timeout,
+        timeout_s=seconds(server),
         max_connections=server.max_connections,
         access=Access(_digest(server.read_token), _digest(server.write_token), server.allow_writes),
         certfile=tls.certfile if tls else "",

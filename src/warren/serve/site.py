@@ -1,7 +1,7 @@
 """What every handler of a worker has at hand."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -40,34 +40,47 @@ class Site:
     settings: Settings
     call: Caller  # one of `Actions`, by name
     view: View = field(default_factory=View.empty)
+    boards: int = 0  # shown so far
     kept: dict[str, Answer] = field(default_factory=dict)  # answers to GETs, until the next board
     _kept_bytes: int = 0
     _made: dict[str, bytes] = field(default_factory=dict)
-    listeners: int = 0  # to events
+    _shared: dict[Hashable, tuple[float, asyncio.Task[bytes]]] = field(default_factory=dict)
     _next: asyncio.Event = field(default_factory=asyncio.Event)
 
     def show(self, view: View) -> None:
-        self.view, self._made = view, {}
+        self.view, self._made, self._shared = view, {}, {}
+        self.boards += 1
         self._next.set()
         self._next = asyncio.Event()
         self._forget()
 
-    async def after(self, seen: View) -> None:
-        """Wait until the board is another than this one."""
-        while self.view is seen:
+    async def after(self, board: int) -> None:
+        """Wait until another board is shown than the one of this number."""
+        while self.boards == board:
             await self._next.wait()
 
-    def keep(self, request: Request, answer: Answer) -> None:
-        self._kept_bytes += len(answer.body) + 2 * len(request.path) + 500
+    def keep(self, name: str, answer: Answer) -> None:
+        self._kept_bytes += len(answer.body) + 2 * len(name) + 500
         if self._kept_bytes > KEPT_BYTES:
             self._forget()
-        self.kept[request.path] = answer
+        self.kept[name] = answer
 
     def once(self, name: str, make: Callable[[View], bytes]) -> bytes:
         """What is made of this board, made when it is first asked for."""
         if name not in self._made:
             self._made[name] = make(self.view)
         return self._made[name]
+
+    def shared(
+        self, name: Hashable, seconds: float, make: Callable[[], Coroutine[None, None, bytes]]
+    ) -> asyncio.Task[bytes]:
+        """What is made of this board for all who ask within this time."""
+        now = asyncio.get_running_loop().time()
+        since, making = self._shared.get(name, (-seconds, None))
+        if making is None or now - since > seconds:
+            making = asyncio.create_task(make())
+            self._shared[name] = (now, making)
+        return making
 
     def _forget(self) -> None:
         self.kept, self._kept_bytes = {}, 0

@@ -1,45 +1,33 @@
-"""Answers that are sent while they are made."""
+"""Answers that are made piece by piece."""
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from granian._granian import RSGIProtocolClosed
-
-from warren.serve.answers import Stream
+from warren.serve.accepted import accepts_gzip
+from warren.serve.answers import Answer, Stream
 
 GZIP = 31  # zlib's number for it
 
 
-async def send(stream: Stream, protocol: Any, accept_encoding: str) -> None:
-    headers, chunks = stream.headers, _each(stream.chunks)
-    if "gzip" in accept_encoding and isinstance(stream.chunks, Iterator):
-        headers = [*headers, ("content-encoding", "gzip")]
-        chunks = _packed(chunks)
-    transport = protocol.response_stream(stream.status, headers)
-    try:
-        async for chunk in chunks:
-            if chunk:
-                await transport.send_bytes(chunk)
-    except RSGIProtocolClosed:
-        return  # the client left
+async def whole(stream: Stream, accept_encoding: str) -> Answer:
+    """All pieces as one answer, packed if the client takes that."""
+    body = await joined(stream.chunks)
+    if not accepts_gzip(accept_encoding):
+        return Answer(stream.status, stream.headers, body)
+    headers = [*stream.headers, ("content-encoding", "gzip")]
+    return Answer(stream.status, headers, await packed(body))
 
 
-async def _each(chunks: Iterator[bytes] | AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    if isinstance(chunks, Iterator):
-        for chunk in chunks:
-            yield chunk
-            await asyncio.sleep(0)  # others are to be answered too
-    else:
-        async for chunk in chunks:
-            yield chunk
+async def joined(chunks: Iterator[bytes]) -> bytes:
+    some = []
+    for chunk in chunks:
+        some.append(chunk)
+        await asyncio.sleep(0)  # others are to be answered too
+    return b"".join(some)
 
 
-async def _packed(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def packed(body: bytes) -> bytes:
     """Zlib lets go of the interpreter: the others are answered meanwhile."""
     loop = asyncio.get_running_loop()
-    gzip = zlib.compressobj(1, wbits=GZIP)
-    async for chunk in chunks:
-        yield await loop.run_in_executor(None, gzip.compress, chunk)
-    yield gzip.flush()
+    return await loop.run_in_executor(None, lambda: zlib.compress(body, 1, GZIP))

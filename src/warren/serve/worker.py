@@ -21,9 +21,11 @@ from warren.serve import channel
 from warren.serve.app import App
 from warren.serve.channel import Call, Offer, Result, Taken
 from warren.serve.site import ActionFailed, Site
+from warren.serve.slots import Slots
 from warren.serve.startup import ServerSettings, Startup
 from warren.serve.view import View
 
+MOST_LARGE = 8  # answers of more than a megabyte, on their way at a time
 BACKLOG = 1024  # granian wants to know what the socket has
 
 
@@ -100,9 +102,8 @@ class _OnSocket(Server):
 
 
 def _server(settings: ServerSettings, app: App) -> Server:
-    milliseconds = max(settings.timeout_s, 1) * 1000
     options: dict[str, Any] = {
-        "http1_settings": HTTP1Settings(header_read_timeout=milliseconds),
+        "http1_settings": HTTP1Settings(header_read_timeout=settings.timeout_s * 1000),
         "backpressure": settings.max_connections,
         # Where HTTP/2 may come, granian waits without end for the first byte.
         "http": HTTPModes.http1,
@@ -121,12 +122,12 @@ def _server(settings: ServerSettings, app: App) -> Server:
 async def _serve(stream: socket.socket, startup: Startup) -> None:
     pipeline = Pipeline(stream)
     site = Site(startup.settings, pipeline.call)
-    nothing = site.view
     loop = asyncio.get_running_loop()
     threading.Thread(target=pipeline.follow, args=(site, loop), daemon=True).start()
     # One that replaces another must not say for a moment that there is nothing.
-    await site.after(nothing)
-    servers = [_server(each, App(site, each.access)) for each in startup.servers]
+    await site.after(0)
+    large = Slots(MOST_LARGE)
+    servers = [_server(each, App(site, each, large)) for each in startup.servers]
     await asyncio.gather(*(server.serve() for server in servers))
 
 

@@ -1,20 +1,22 @@
 """Status changes as they happen: server-sent events."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from warren.model import Status
-from warren.serve.answers import Answer, Request, Stream
+from warren.serve.answers import Answer, Endless, Request
 from warren.serve.site import Site
 from warren.serve.v4.lines import moment
+from warren.serve.v4.problems import problem
 from warren.serve.v4.queries import Listening, parsed
-from warren.serve.view import Cluster, View
+from warren.serve.view import Names, View
 
-KEEP_ALIVE_S = 15.0
-MOST_LISTENERS = 100  # of one worker
+KEEP_ALIVE_S = 5.0  # who has left is noticed with the next piece
 
 
 class Change(msgspec.Struct):
@@ -27,34 +29,58 @@ class Change(msgspec.Struct):
     moment_ms: int
 
 
-def events(site: Site, request: Request) -> Stream | Answer:
-    if site.listeners >= MOST_LISTENERS:
-        return site.problem(request, 429, "too many listen already")
+class Statuses(NamedTuple):
+    """All that a listener remembers of a board, so that no board stays for the sake of one."""
+
+    board: int
+    by_cluster: dict[str, tuple[Names, npt.NDArray[np.uint8]]]
+
+
+def events(site: Site, request: Request) -> Endless | Answer:
     query = parsed(request.query, Listening)
     if not isinstance(query, Listening):
-        return site.problem(request, 400, query if isinstance(query, str) else "")
+        return problem(site, 400, query if isinstance(query, str) else "")
     headers = [("content-type", "text/event-stream"), ("cache-control", "no-store"), *site.cors]
-    return Stream(200, headers, _follow(site, every_board=query.boards))
+    return Endless(200, headers, follow(site, every_board=query.boards))
 
 
-async def _follow(site: Site, *, every_board: bool) -> AsyncIterator[bytes]:
-    site.listeners += 1
+async def follow(
+    site: Site, *, every_board: bool, keep_alive_s: float = KEEP_ALIVE_S
+) -> AsyncGenerator[bytes]:
+    loop = asyncio.get_running_loop()
+    seen = _statuses(site)
+    yield _board(site.view)
+    told_at = loop.time()
+    while True:
+        silent_s = loop.time() - told_at
+        if not await _another_board(site, seen.board, keep_alive_s - silent_s):
+            text = b": still here\n\n"
+        else:
+            text = _told(site, seen)
+            seen = _statuses(site)
+            if every_board or text:
+                text += _board(site.view)
+        if text:
+            yield text
+            told_at = loop.time()
+
+
+async def _another_board(site: Site, seen: int, seconds: float) -> bool:
     try:
-        seen = site.view
-        yield _board(seen)
-        while True:
-            try:
-                async with asyncio.timeout(KEEP_ALIVE_S):
-                    await site.after(seen)
-            except TimeoutError:
-                yield b": still here\n\n"
-                continue
-            changes, seen = list(changed(seen, site.view)), site.view
-            if changes or every_board:
-                told = b"".join(_event("status", each.moment_ms, each) for each in changes)
-                yield told + _board(seen)
-    finally:
-        site.listeners -= 1
+        await asyncio.wait_for(site.after(seen), max(seconds, 0))
+    except TimeoutError:
+        return False
+    return True
+
+
+def _told(site: Site, seen: Statuses) -> bytes:
+    """Made once, for all who have seen the same board before."""
+
+    def make(view: View) -> bytes:
+        changes = changed(seen, _statuses(site), view.facts.moment_ms)
+        return b"".join(_event("status", each.moment_ms, each) for each in changes)
+
+    return site.once(f"changes since board {seen.board}", make)
 
 
 def _board(view: View) -> bytes:
@@ -67,32 +93,34 @@ def _event(kind: str, number: int, data: object) -> bytes:
     return f"event: {kind}\nid: {number}\ndata: ".encode() + body + b"\n\n"
 
 
-def changed(before: View, after: View) -> Iterator[Change]:
-    for name in sorted(before.clusters.keys() | after.clusters.keys()):
-        old, new = before.clusters.get(name), after.clusters.get(name)
-        for group, was, is_ in _differences(old, new):
-            yield Change(name, group, _name(was), _name(is_), after.facts.moment_ms)
+def _statuses(site: Site) -> Statuses:
+    clusters = site.view.clusters.items()
+    return Statuses(
+        site.boards,
+        {name: (each.groups, each.arrays["group_status"].copy()) for name, each in clusters},
+    )
+
+
+def changed(before: Statuses, after: Statuses, moment_ms: int) -> Iterator[Change]:
+    nothing = (Names(b"[]"), np.zeros(0, np.uint8))
+    for name in sorted(before.by_cluster.keys() | after.by_cluster.keys()):
+        old, new = (each.by_cluster.get(name, nothing) for each in (before, after))
+        for group, was, is_ in _differences(*old, *new):
+            yield Change(name, group, _name(was), _name(is_), moment_ms)
 
 
 def _differences(
-    old: Cluster | None, new: Cluster | None
+    old: Names, was: npt.NDArray[np.uint8], new: Names, is_: npt.NDArray[np.uint8]
 ) -> Iterator[tuple[str, int | None, int | None]]:
-    if old and new and old.groups is new.groups:  # the usual case: the same groups
-        was, is_ = old.arrays["group_status"], new.arrays["group_status"]
+    if old is new:  # the usual case: the same groups
         for number in np.flatnonzero(was != is_).tolist():
-            yield new.groups.names[number], int(was[number]), int(is_[number])
+            yield new.names[number], int(was[number]), int(is_[number])
         return
-    had, has = _statuses(old), _statuses(new)
+    had = dict(zip(old.names, was.tolist(), strict=True))
+    has = dict(zip(new.names, is_.tolist(), strict=True))
     for group in sorted(had.keys() | has.keys()):
         if had.get(group) != has.get(group):
             yield group, had.get(group), has.get(group)
-
-
-def _statuses(cluster: Cluster | None) -> dict[str, int]:
-    if cluster is None:
-        return {}
-    statuses = cluster.arrays["group_status"].tolist()
-    return dict(zip(cluster.groups.names, statuses, strict=True))
 
 
 def _name(status: int | None) -> str | None:

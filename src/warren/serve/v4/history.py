@@ -8,6 +8,7 @@ from warren.history import period
 from warren.serve.answers import Answer
 from warren.serve.site import Site
 from warren.serve.v4 import shapes
+from warren.serve.v4.problems import problem
 from warren.serve.v4.queries import OneHistory
 
 
@@ -19,7 +20,7 @@ async def history(site: Site, query: OneHistory) -> Answer | str:
     try:
         asked = period.between(query.since, query.until, int(time.time() * 1000))
     except ValueError as error:
-        return site.raw(400, shapes.Problem(error=True, message=str(error)))
+        return problem(site, 400, str(error))
     arguments = (*map(str, asked), str(query.partitions))
     found = await site.call("group_history", query.cluster, query.group, *arguments)
     told = msgspec.json.decode(found or "", type=shapes.Told)

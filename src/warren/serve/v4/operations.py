@@ -10,6 +10,7 @@ from warren.serve.answers import Answer, Request, Stream
 from warren.serve.routes import Handler
 from warren.serve.site import Site
 from warren.serve.v4 import explain, groups, history, overview, queries, shapes, topics, windows
+from warren.serve.v4.problems import problem
 
 Work = Callable[[Site, Any], object]
 
@@ -89,7 +90,7 @@ def handler(operation: Operation) -> Handler:
     def handle(site: Site, request: Request) -> Answer | Stream | Awaitable[Answer]:
         query = queries.parsed(request.query, operation.query)
         if isinstance(query, str):
-            return site.raw(400, shapes.Problem(error=True, message=query))
+            return problem(site, 400, query)
         answer = operation.work(site, query)
         if inspect.isawaitable(answer):
             return _later(site, answer)
@@ -106,5 +107,5 @@ def _answered(site: Site, answer: object) -> Answer:
     if isinstance(answer, Answer):
         return answer
     if isinstance(answer, str):
-        return site.raw(404, shapes.Problem(error=True, message=answer))
+        return problem(site, 404, answer)
     return site.raw(200, answer)

@@ -244,5 +244,6 @@ class Told(msgspec.Struct):
 
 
 class Problem(msgspec.Struct):
+    board: Moment
     error: bool
     message: str
