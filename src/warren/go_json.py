@@ -15,6 +15,7 @@ def encode(value: object) -> bytes:
         (b"&", b"\\u0026"),
         (b"\xe2\x80\xa8", b"\\u2028"),
         (b"\xe2\x80\xa9", b"\\u2029"),
+        (b"\xef\xbf\xbd", b"\\ufffd"),  # what stands for bytes that are not UTF-8
     ):
         if raw in text:
             text = text.replace(raw, escaped)

@@ -130,8 +130,25 @@ def test_urls_hide_what_lets_one_in() -> None:
         "https://x.webhook.office.com/webhookb2/G@T/IncomingWebhook/S/O": (
             "https://x.webhook.office.com/webhookb2/***"
         ),
-        "https://discord.com/api/webhooks/1/S": "https://discord.com/api/webhooks/***",
-        "https://e.com/?api_key=1&x=2": "https://e.com/?api_key=***&x=2",
+        "https://discord.com/api/webhooks/1/S": "https://discord.com/api/***",
+        "https://e.com/?api_key=1&x=2": "https://e.com/?api_key=***&x=***",
+        "https://e.com/a?group={{.Group}}&S": "https://e.com/a?group={{.Group}}&***",
+        "https://prod-1.logic.azure.com:443/workflows/W/triggers/manual/paths/invoke?sp=x&sig=S": (
+            "https://prod-1.logic.azure.com:443/workflows/***?sp=***&sig=***"
+        ),
+        "https://api.telegram.org/bot123:S/sendMessage": "https://api.telegram.org/***/***",
+        "https://hooks.slack.com/triggers/T0/1/S": "https://hooks.slack.com/triggers/***",
+        "https://events.pagerduty.com/integration/S/enqueue": (
+            "https://events.pagerduty.com/integration/***"
+        ),
+        "https://alert.victorops.com/integrations/generic/20131114/alert/S/team": (
+            "https://alert.victorops.com/integrations/***"
+        ),
+        "https://outlook.office.com/webhook/S@T/IncomingWebhook/O": (
+            "https://outlook.office.com/webhook/***"
+        ),
+        "https://e.com/0a1b2c3d4e5f6a7b8c9d": "https://e.com/***",
+        "https://e.com/hook#S": "https://e.com/hook#***",
         "^(a|services/b)$": "^(a|services/b)$",
     }
 

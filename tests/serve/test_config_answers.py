@@ -115,7 +115,7 @@ def test_secrets_do_not_appear(tmp_path: Path) -> None:
     found = shapes(tmp_path)
 
     assert b"tiger" not in encode(found)
-    assert found["notifier"]["web"]["url-open"] == "https://***@example.com/open?token=***&a=b"
+    assert found["notifier"]["web"]["url-open"] == "https://***@example.com/open?token=***&a=***"
     assert found["notifier"]["web"]["extra"] == {"api_key": "***", "app": "burrow"}
 
 

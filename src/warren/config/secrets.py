@@ -13,10 +13,15 @@ _SECRETIVE = re.compile(
     # Only as words of their own: `key` hides, `keyboard` does not.
     r"|(?:^|[-_.])(?:key|pass|pwd|auth|cookie|signature)(?:$|[-_.\d])",
 )
-_USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
-# Webhooks of Slack, Teams and Discord carry their secret as the path.
-_WEBHOOK = re.compile(r"(/services/|/webhookb2/|/api/webhooks/).+")
-_PARAMETER = re.compile(r"(?<=[?&])([^=&]+)=([^&]*)")
+_URL = re.compile(
+    r"(?P<scheme>[^:/?#]+://)(?P<user>[^/?#]*@)?(?P<host>[^/?#]*)"
+    r"(?P<first>/[^/?#]*)?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?P<fragment>#.*)?",
+    re.DOTALL,
+)
+_PARAMETER = re.compile(r"(?P<name>[^=&]+=)?(?P<value>[^&]+)")
+_TEMPLATE = re.compile(r"\{\{.*\}\}")
+# Telegram's token, a key, a signature: long with digits, very long, or a pair.
+_CREDENTIAL = re.compile(r"(?=.*\d).{16,}|.{32,}|.*:.*", re.DOTALL)
 
 
 def is_secretive(key: str) -> bool:
@@ -25,11 +30,26 @@ def is_secretive(key: str) -> bool:
 
 
 def masked_url(url: str) -> str:
-    """Hide what a URL carries of credentials and leave enough to recognise it; other texts pass."""
-    if "://" not in url:
+    """Leave of a URL what tells where it leads; other texts pass.
+
+    Webhooks carry their secret in the path or in a parameter, each service in its own way: so of
+    the path the first part is shown, of the parameters the names, and those that are templates.
+    """
+    parts = _URL.fullmatch(url)
+    if parts is None:
         return url
-    url = _WEBHOOK.sub(rf"\1{MASK}", _USER_INFO.sub(f"{MASK}@", url))
-    return _PARAMETER.sub(lambda m: f"{m[1]}={MASK if is_secretive(m[1]) else m[2]}", url)
+    first = parts["first"] or ""
+    shown = [parts["scheme"], f"{MASK}@" if parts["user"] else "", parts["host"]]
+    shown.append(f"/{MASK}" if _CREDENTIAL.fullmatch(first[1:]) else first)
+    shown.append(f"/{MASK}" if parts["path"].strip("/") else parts["path"])
+    if parts["query"]:
+        shown.append("?" + _PARAMETER.sub(_masked_parameter, parts["query"]))
+    return "".join([*shown, f"#{MASK}" if parts["fragment"] else ""])
+
+
+def _masked_parameter(parameter: re.Match[str]) -> str:
+    name, value = parameter["name"] or "", parameter["value"]
+    return name + (value if _TEMPLATE.fullmatch(value) else MASK)
 
 
 @final
