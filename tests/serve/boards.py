@@ -12,8 +12,8 @@ from warren.tables import LOG_ENDS
 from warren.windows.view import histories
 from warren.windows.windows import Windows
 
-# group, topic, partition, offset, committed_ms
-Commit = tuple[str, str, int, int, int]
+# group, topic, partition, offset (None: a tombstone), committed_ms
+Commit = tuple[str, str, int, int | None, int]
 
 NOW_S = 1_700_000_000
 

@@ -7,12 +7,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serve.boards import NOW_S, Commit, cluster_board, windows_of
+from serve.boards import NOW_S, Commit, add, cluster_board, windows_of
 from serve.running import CONFIG, Response, Running, ask, running
 
 from warren.board import Board
+from warren.config.sections import Metrics
+from warren.model import Status
+from warren.serve import writer
+from warren.serve.exposition import Exposition
+from warren.serve.granularity import Granularity
+from warren.serve.levels import Level, plan
+from warren.serve.metrics import burrow_metrics
+from warren.serve.view import View
 
 ENDS: dict[str, list[int | None]] = {"orders": [100, None, 300], "bills": [50]}
+WEEK_S = 7 * 86_400  # after which a silent group expires
 HEALTH = {
     "ready": True,
     "tick_seconds": 0.25,
@@ -186,6 +195,15 @@ def test_groups_have_series_as_fine_as_configured(tmp_path: Path) -> None:
     }
 
 
+def test_one_pattern_makes_exceptions_from_the_others(tmp_path: Path) -> None:
+    settings = '[metrics]\nby-topic = "bulk"\nby-group = "."\nby-partition = "^b"\n'
+    with scraped(tmp_path, CONFIG + settings) as started:
+        answer = ask(started.port, "/metrics")
+
+    by_partition = groups_of(samples(answer, "burrow_kafka_consumer_partition_lag"))
+    assert by_partition == {"billing", "bulk-load"}
+
+
 def topic_series(what: str, topic: str) -> str:
     labels = f'cluster="local",consumer_group="bulk-load",topic="{topic}"'
     return f"warren_consumer_topic_{what}{{{labels}}}"
@@ -196,8 +214,8 @@ def groups_of(found: dict[str, str]) -> set[str]:
 
 
 def test_a_limit_cuts_the_largest_groups_and_says_how_much(tmp_path: Path) -> None:
-    # Series of groups 6, of topics 4, and by partition: billing 5, bulk-load 10, dev-me 1.
-    with scraped(tmp_path, CONFIG + "[metrics]\nmax-series = 16\n") as started:
+    # Series of groups 6, of topics 3, and by partition: billing 5, bulk-load 10, dev-me 1.
+    with scraped(tmp_path, CONFIG + "[metrics]\nmax-series = 15\n") as started:
         answer = ask(started.port, "/metrics")
 
     assert groups_of(samples(answer, "burrow_kafka_consumer_partition_lag")) == {
@@ -205,4 +223,57 @@ def test_a_limit_cuts_the_largest_groups_and_says_how_much(tmp_path: Path) -> No
         "dev-me",
     }
     assert samples(answer, "warren_series_cut") == {"warren_series_cut": "10"}
-    assert len(samples(answer, "burrow_")) <= 16
+    assert len(samples(answer, "burrow_")) == 15
+
+
+def test_the_limit_is_never_exceeded() -> None:
+    everything = 25
+    for limit in range(1, everything + 2):
+        chosen = plan(viewed(), limit)
+        lines = "".join(burrow_metrics(viewed(), chosen, Exposition())).splitlines()
+        count = len([line for line in lines if not line.startswith("#")])
+
+        assert count <= limit
+        assert count + chosen.cut == everything
+
+
+def test_the_worst_groups_are_the_last_to_lose_their_series() -> None:
+    view = viewed()
+    worst = view.clusters["local"].arrays["group_status"].copy()
+    worst[1] = Status.ERR
+    view.clusters["local"].arrays["group_status"] = worst
+
+    chosen = plan(view, 3)
+
+    assert chosen.levels["local"].tolist() == [Level.NOTHING, Level.GROUP, Level.NOTHING]
+
+
+def viewed() -> View:
+    """What a worker has of the board, without a worker."""
+    judged = cluster_board(windows_of(ENDS, COMMITS), ENDS)
+    board = Board(NOW_S * 1000, {"local": judged}, HEALTH)
+    file = writer.write(board, Granularity(Metrics()), {})
+    return View.open([file.fd, judged.windows.file.fd], View.empty())
+
+
+def test_series_go_with_what_they_are_of(tmp_path: Path) -> None:
+    """A group that expired, one whose commits were deleted, a topic that is no more."""
+    silent: list[Commit] = [("silent", "orders", 0, 10, NOW_S * 1000)]
+    windows = windows_of(ENDS, [*COMMITS, *silent])
+    with running(tmp_path) as started:
+        started.publish(Board(1, {"local": cluster_board(windows, ENDS)}))
+        before = samples(ask(started.port, "/metrics"), "burrow_")
+        later = (NOW_S + WEEK_S + 60) * 1000
+        add(windows, [("billing", "orders", 0, 95, later)], first_order=1000)
+        tombstones = [("bulk-load", "orders", partition, None, later) for partition in (0, 2)]
+        add(windows, tombstones, first_order=2000)
+        windows.delete_topic("bills")
+        windows.expire(later // 1000)
+        left: dict[str, list[int | None]] = {"orders": ENDS["orders"]}
+        started.publish(Board(2, {"local": cluster_board(windows, left)}))
+        after = samples(ask(started.port, "/metrics"), "burrow_")
+
+    gone = ("dev-me", "bills", "bulk-load", "silent")
+    assert all(any(word in name for name in before) for word in gone)
+    assert [name for name in after if any(word in name for word in gone)] == []
+    assert groups_of({name: "" for name in after if "consumer_group" in name}) == {"billing"}

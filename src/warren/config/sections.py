@@ -148,6 +148,14 @@ class Spark(Section, frozen=True, kw_only=True):
 class Metrics(Section, frozen=True, kw_only=True):
     """Warren's own: how many series `/metrics` has."""
 
+    by_partition: Annotated[
+        Regexp,
+        key(
+            "Groups in whose name this is found have a series for each partition, whatever the "
+            "other two say.",
+            example="^prod-",
+        ),
+    ] = ""
     by_topic: Annotated[
         Regexp,
         key(
@@ -162,7 +170,7 @@ class Metrics(Section, frozen=True, kw_only=True):
     ] = ""
     max_series: Annotated[
         Seconds,
-        key("Series of groups and topics at most; 0 is no limit. What is cut is counted."),
+        key("Series of groups and topics at most; 0 is no limit. How many are cut is told."),
     ] = 0
 
 

@@ -14,6 +14,7 @@ class Granularity:
     """Names are matched once; groups come and go, but not every second."""
 
     def __init__(self, settings: Metrics) -> None:
+        self._by_partition = settings.by_partition
         self._by_topic = settings.by_topic
         self._by_group = settings.by_group
         self._known: dict[str, Level] = {}
@@ -25,6 +26,8 @@ class Granularity:
         return np.fromiter(self._known.values(), np.uint8, len(groups))
 
     def _level(self, group: str) -> Level:
+        if self._by_partition and GroupFilter(allow=self._by_partition).accepts(group):
+            return Level.PARTITION
         if self._by_group and GroupFilter(allow=self._by_group).accepts(group):
             return Level.GROUP
         if self._by_topic and GroupFilter(allow=self._by_topic).accepts(group):

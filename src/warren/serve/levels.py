@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from warren.board import NO_END
 from warren.serve.view import Cluster, View
 
 Levels = npt.NDArray[np.uint8]
@@ -18,6 +19,7 @@ class Level(IntEnum):
     PARTITION = 1
     TOPIC = 2
     GROUP = 3
+    NOTHING = 4
 
 
 class Plan(NamedTuple):
@@ -26,12 +28,19 @@ class Plan(NamedTuple):
     cut: int  # series left out for the limit
 
 
+OF_A_GROUP = 2  # series each group has
+
+
 def plan(view: View, max_series: int) -> Plan:
-    """Of the groups with the most series as many as need be are left with their group series."""
+    """Cut until no more are left than allowed: first of all below the groups that have the most.
+
+    Then the series of topics go, and at last those of groups, well ones first.
+    """
     levels = {name: each.arrays["group_level"].copy() for name, each in view.clusters.items()}
     costs = {name: _costs(each, levels[name]) for name, each in view.clusters.items()}
-    groups = sum(2 * len(cost) for cost in costs.values())
-    ends = sum(len(each.arrays["ends"]) for each in view.clusters.values())
+    groups = sum(OF_A_GROUP * len(cost) for cost in costs.values())
+    clusters = view.clusters.values()
+    ends = sum(int(np.count_nonzero(each.arrays["ends"] != NO_END)) for each in clusters)
     excess = groups + ends + sum(int(cost.sum()) for cost in costs.values()) - max_series
     if not max_series or excess <= 0:
         return Plan(levels, with_ends=True, cut=0)
@@ -41,7 +50,23 @@ def plan(view: View, max_series: int) -> Plan:
             return Plan(levels, with_ends=True, cut=cut)
         levels[name][group] = Level.GROUP
         cut += cost
-    return Plan(levels, with_ends=cut >= excess, cut=cut if cut >= excess else cut + ends)
+    with_ends = cut >= excess
+    cut += 0 if with_ends else ends
+    for name, group in _well_first(view, -(-max(excess - cut, 0) // OF_A_GROUP)):
+        levels[name][group] = Level.NOTHING
+        cut += OF_A_GROUP
+    return Plan(levels, with_ends, cut)
+
+
+def _well_first(view: View, count: int) -> list[tuple[str, int]]:
+    """So many groups; those with the worst status, and among equals the first, stay."""
+    every = [
+        (status, name, number)
+        for name, each in sorted(view.clusters.items())
+        for number, status in enumerate(each.arrays["group_status"].tolist())
+    ]
+    every.sort(key=lambda each: each[0], reverse=True)
+    return [(name, number) for _, name, number in every[len(every) - count :]]
 
 
 def _dearest(costs: dict[str, Ints]) -> list[tuple[str, int, int]]:
@@ -55,7 +80,7 @@ def _dearest(costs: dict[str, Ints]) -> list[tuple[str, int, int]]:
 
 
 def _costs(cluster: Cluster, levels: Levels) -> Ints:
-    """The series of each group below the group's own two."""
+    """The series of each group below the group's own."""
     first = cluster.arrays["group_first"][:-1]
     if not len(first):
         return np.zeros(0, np.int64)

@@ -11,7 +11,8 @@ from warren.serve.exposition import Exposition, label
 from warren.serve.levels import Level, Levels, Plan
 from warren.serve.view import Cluster, View
 
-CHUNK = 32_768  # characters sent at once, and so the longest that others wait
+# Characters and lines made at once, and so the longest that others wait.
+CHUNK, AT_ONCE = 32_768, 1000
 
 Lines = Iterator[str]
 
@@ -62,8 +63,9 @@ def _group_status(name: str, scraped: Scraped) -> Lines:
 
 def _by_group(name: str, scraped: Scraped, column: str) -> Lines:
     groups, values = scraped.cluster.groups.names, scraped.cluster.arrays[column].tolist()
-    for group, value in zip(groups, values, strict=True):
-        yield f'{name}{{cluster="{scraped.name}",consumer_group="{label(group)}"}} {value}\n'
+    for number in np.flatnonzero(scraped.levels != Level.NOTHING).tolist():
+        group, value = label(groups[number]), values[number]
+        yield f'{name}{{cluster="{scraped.name}",consumer_group="{group}"}} {value}\n'
 
 
 def _partition_lag(name: str, scraped: Scraped) -> Lines:
@@ -81,8 +83,7 @@ def _partition_status(name: str, scraped: Scraped) -> Lines:
 def _by_partition(name: str, scraped: Scraped, column: str, *, complete_only: bool) -> Lines:
     cluster = scraped.cluster
     arrays, topics = cluster.arrays, [label(topic) for topic in cluster.topics.names]
-    for number in np.flatnonzero(scraped.levels == Level.PARTITION).tolist():
-        lines = cluster.lines(number)
+    for number, lines in _in_parts(cluster, scraped.levels):
         columns = [arrays[each][lines] for each in ("partition", "topic", column)]
         if complete_only:
             is_complete = arrays["complete"][lines] == 1
@@ -97,6 +98,14 @@ def _by_partition(name: str, scraped: Scraped, column: str, *, complete_only: bo
         )
         if text:
             yield text
+
+
+def _in_parts(cluster: Cluster, levels: Levels) -> Iterator[tuple[int, slice]]:
+    """The lines of each group that has series by partition, some at a time."""
+    for number in np.flatnonzero(levels == Level.PARTITION).tolist():
+        lines = cluster.lines(number)
+        for start in range(lines.start, lines.stop, AT_ONCE):
+            yield number, slice(start, min(start + AT_ONCE, lines.stop))
 
 
 def _topic_offset(name: str, scraped: Scraped) -> Lines:
