@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -10,17 +11,45 @@ from schemathesis import Case, GenerationMode
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 from serve.boards import NOW_S, board, cluster_board, windows_of
-from serve.running import Running, ask, running
+from serve.running import CONFIG, Actions, Running, ask, running
 
 ENDS = {"orders": [100, 200]}
 COMMITS = [("billing", "orders", 0, 10, NOW_S * 1000)]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("openapi")) as started:
+@pytest.fixture(scope="module", params=["", "[history]\n"], ids=["no history", "history"])
+def server(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("openapi")
+    with running(folder, CONFIG + request.param, Telling()) as started:
         started.publish(board(local=cluster_board(windows_of(ENDS, COMMITS), ENDS)))
         yield started
+
+
+class Telling(Actions):
+    """Has a history of every group but one."""
+
+    def group_history(self, *asked: str) -> str:
+        cluster, group, since_ms, until_ms, _ = asked
+        if group == "billing":
+            return '{"code":503,"answer":{"error":true,"message":"Spark is busy"}}'
+        told = msgspec.json.encode(history(cluster, group, int(since_ms), int(until_ms)))
+        return f'{{"code":200,"answer":{told.decode()}}}'
+
+
+def history(cluster: str, group: str, since_ms: int, until_ms: int) -> dict[str, Any]:
+    lists = ("times_ms", "lag", "max_lag", "status", "offset", "incidents")
+    columns = ("times_ms", "partitions", "lag", "status")
+    heat_map: dict[str, Any] = {name: [] for name in columns}
+    return {
+        "cluster": cluster,
+        "group": group,
+        "since_ms": since_ms,
+        "until_ms": until_ms,
+        "moments": 0,
+        "step_ms": 1000,
+        **{name: [] for name in lists},
+        "heat_map": {"step_ms": 1000, "total": 0, **heat_map},
+    }
 
 
 def test_answers_are_as_documented(server: Running) -> None:

@@ -14,6 +14,8 @@ import pytest
 from serve.boards import NOW_S, board, cluster_board, windows_of
 from serve.running import CONFIG, Actions, Running, ask, running
 
+from warren.board import Board
+
 ENDS = {"orders": [100]}
 COMMITS = [("billing", "orders", 0, offset, NOW_S * 1000) for offset in (10, 90)]
 BILLING = "/v3/kafka/local/consumer/billing"
@@ -33,6 +35,26 @@ def test_requests_are_answered_before_anything_is_known(server: Running) -> None
     assert answers == {"/burrow/admin": 200, "/v3/kafka": 200}
     assert (ready.status, ready.body) == (503, b"STARTING")
     assert groups["consumers"] == []
+
+
+def test_until_it_is_ready_it_says_how_far_it_is(server: Running) -> None:
+    consumers = {
+        "local": {"state": "catching up", "records": 30, "remaining": 70, "seconds_left": 8.6},
+        "other": {"state": "caught up", "records": 5},
+        "third": {"state": "failed", "problem": "no broker answers"},
+    }
+    server.publish(Board(1, {}, {"ready": False, "consumers": consumers}))
+    starting = ask(server.port, "/burrow/admin/ready")
+    server.publish(Board(2, {}, {"ready": True, "consumers": {"other": consumers["other"]}}))
+    ready = ask(server.port, "/burrow/admin/ready")
+
+    assert starting.status == 503
+    assert starting.body.decode().splitlines() == [
+        "STARTING",
+        "consumer local: catching up, 30 records read, 70 to go, about 9 s",
+        "consumer third: no broker answers",
+    ]
+    assert (ready.status, ready.body) == (200, b"READY")
 
 
 def test_answers_come_from_the_board_that_was_published_last(server: Running) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from warren.evaluate.rules import Rule
 from warren.model import Status
 from warren.serve.v4.change import CHANGE, of_group
 from warren.serve.v4.explain import WHY
+from warren.serve.v4.operations import OPERATIONS
 
 ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
 POSITIONS = {"local": {"positions": {"0": 17}, "state": "caught up"}}
@@ -73,19 +75,19 @@ def test_all_groups_in_one_call(server: Running) -> None:
 
 def test_every_answer_says_what_it_is_valid_for(server: Running) -> None:
     group = {"cluster": "local", "group": "stopped"}
-    asked: dict[str, dict[str, object]] = {
-        "/v4/groups": {},
-        "/v4/group": {**group},
-        "/v4/partition": {**group, "topic": "orders", "partition": 0},
-        "/v4/topics": {"cluster": "local"},
-        "/v4/topic": {"cluster": "local", "topic": "orders"},
-        "/v4/explain": {**group},
-    }
-
-    boards = {path: get(server, path, **query)["board"] for path, query in asked.items()}
+    every: dict[str, object] = {**group, "topic": "orders", "partition": 0}
+    boards: dict[object, object] = {}
+    for operation in OPERATIONS:
+        wanted = {name: every[name] for name in every if hasattr(operation.query, name)}
+        for case in (wanted, {**wanted, "cluster": "nope"}, {"nonsense": 1}):
+            answer = ask(server.port, f"{operation.path}?{urlencode(case)}")
+            boards[operation.path, answer.status, *case] = answer.json["board"]
+    boards["/v4/health"] = ask(server.port, "/v4/health").json["board"]
+    for path in ("/v4/config", "/v4/groups?format=ndjson"):
+        boards[path] = json.loads(ask(server.port, path).headers["x-warren-board"])
 
     moment = {"moment_ms": NOW_S * 1000, "positions": {"local": {"0": 17}}}
-    assert boards == dict.fromkeys(asked, moment)
+    assert {case: board for case, board in boards.items() if board != moment} == {}
 
 
 def test_groups_are_filtered_sorted_and_paged(server: Running) -> None:
@@ -127,6 +129,24 @@ def test_a_group_in_full(server: Running) -> None:
     assert len(answer["partitions"]) == 2
     assert (first["commit_rate"], first["lag_trend"], first["last_commit_age_s"]) == (1, -1, 5)
     assert answer["partitions"][1]["start"] is None
+
+
+def test_a_group_has_members(tmp_path: Path) -> None:
+    windows = windows_of(ENDS, COMMITS)
+    ann, bob = ("/10.0.0.1", "ann"), ("/10.0.0.2", "bob")
+    windows.set_owners("moving", {("orders", 0): ann, ("orders", 1): bob, ("a/b", 0): ann})
+    judged = replace(cluster_board(windows, ENDS), generations={"moving": 7})
+    with running(tmp_path) as started:
+        started.publish(Board(1, {"local": judged}))
+        answer = get(started, "/v4/group", cluster="local", group="moving")
+
+    assert answer["generation"] == 7
+    assert answer["members"] == [
+        {"owner": "/10.0.0.1", "client_id": "ann", "partitions": 2},
+        {"owner": "/10.0.0.2", "client_id": "bob", "partitions": 1},
+    ]
+    owners = {(each["topic"], each["partition"]): each["owner"] for each in answer["partitions"]}
+    assert owners["orders", 1] == "/10.0.0.2"
 
 
 def test_a_partition_with_its_window(server: Running) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 from warren.serve.answers import TEXT, Answer, Request
 from warren.serve.site import Site
+from warren.serve.v4.headers import board_header
+from warren.serve.v4.lines import moment
 
 LEVELS = {
     "debug": "debug",
@@ -47,11 +49,14 @@ def _progress(name: str, consumer: dict[str, Any]) -> str:
 
 
 def health(site: Site, _request: Request) -> Answer:
-    return site.raw(200, {"moment_ms": site.view.facts.moment_ms, **site.view.facts.health})
+    facts = site.view.facts
+    return site.raw(200, {"moment_ms": facts.moment_ms, "board": moment(site.view), **facts.health})
 
 
 def config(site: Site, _request: Request) -> Answer:
-    return site.raw(200, site.settings.shown)
+    """Its keys are sections and nothing else: the board is told in a header."""
+    status, headers, body = site.raw(200, site.settings.shown)
+    return Answer(status, [*headers, board_header(site.view)], body)
 
 
 async def get_level(site: Site, request: Request) -> Answer:

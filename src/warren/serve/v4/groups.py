@@ -12,12 +12,12 @@ from warren.model import Status
 from warren.serve.answers import Stream
 from warren.serve.site import Site
 from warren.serve.v4 import shapes
+from warren.serve.v4.headers import board_header
 from warren.serve.v4.lines import commits, group_line, moment, partition_lines
 from warren.serve.v4.queries import AllGroups, OneGroup, OnePartition
 from warren.serve.view import Cluster, View
 
 NO_GENERATION = -1
-BOARD_HEADER = "x-warren-board"
 AT_ONCE = 200  # lines sent at a time
 NONE = np.zeros(0, np.int64)
 
@@ -49,8 +49,8 @@ def all_groups(site: Site, query: AllGroups) -> shapes.Groups | Stream:
     view = site.view
     chosen = _choose(view, query)
     if query.format == "ndjson":
-        board = msgspec.json.encode(moment(view)).decode()  # the lines are groups and nothing else
-        headers = [("content-type", "application/x-ndjson"), (BOARD_HEADER, board), *site.cors]
+        # The lines are groups and nothing else.
+        headers = [("content-type", "application/x-ndjson"), board_header(view), *site.cors]
         return Stream(200, headers, _in_lines(view, chosen))
     page = chosen.lines(view, query.offset, query.offset + query.limit)
     return shapes.Groups(moment(view), chosen.number.size, page)

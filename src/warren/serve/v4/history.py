@@ -8,8 +8,15 @@ from warren.history import period
 from warren.serve.answers import Answer
 from warren.serve.site import Site
 from warren.serve.v4 import shapes
+from warren.serve.v4.lines import moment
 from warren.serve.v4.problems import problem
 from warren.serve.v4.queries import OneHistory
+
+
+class GroupHistory(shapes.History, kw_only=True):
+    """A history, and the board it was asked for on."""
+
+    board: shapes.Moment
 
 
 async def history(site: Site, query: OneHistory) -> Answer | str:
@@ -24,4 +31,6 @@ async def history(site: Site, query: OneHistory) -> Answer | str:
     arguments = (*map(str, asked), str(query.partitions))
     found = await site.call("group_history", query.cluster, query.group, *arguments)
     told = msgspec.json.decode(found or "", type=shapes.Told)
-    return site.raw(told.code, told.answer)
+    board = msgspec.json.encode(moment(site.view))
+    # What is told is an object; it may be large, so it is not taken apart.
+    return site.raw(told.code, msgspec.Raw(b'{"board":' + board + b"," + bytes(told.answer)[1:]))

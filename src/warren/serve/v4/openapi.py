@@ -35,7 +35,7 @@ def document() -> Schema:
         | {
             "/v4/health": {"get": _health()},
             "/v4/config": {"get": _config()},
-            "/v4/events": {"get": _events()},
+            "/v4/events": {"get": _events(refs[-1])},
         },
         "components": {"schemas": components},
     }
@@ -94,11 +94,14 @@ def _config() -> Schema:
     return {
         "summary": "Every setting in effect by section and key, as TOML writes it, secrets masked.",
         "operationId": "config",
-        "responses": {"200": _response("The answer.", {"type": "object"})},
+        "responses": {
+            "200": _response("The answer.", {"type": "object"})
+            | {"headers": {"x-warren-board": {"schema": {"type": "string"}}}}
+        },
     }
 
 
-def _events() -> Schema:
+def _events(problem: Schema) -> Schema:
     return {
         "summary": "Status changes as they happen, as server-sent events named `status`.",
         "operationId": "events",
@@ -108,6 +111,7 @@ def _events() -> Schema:
                 "description": "A stream without end.",
                 "content": {"text/event-stream": {"schema": {"type": "string"}}},
             },
+            "400": _response("A parameter is wrong.", problem),
             "429": {"description": "Too many listen already."},
         },
     }

@@ -80,7 +80,7 @@ OPERATIONS = [
         "/v4/history",
         "One group over time: lag, status, incidents, partitions. 404 if no history is kept.",
         queries.OneHistory,
-        shapes.History,
+        history.GroupHistory,
         history.history,
     ),
 ]
