@@ -32,6 +32,7 @@ def board(groups: int, width: int, moment_ms: int) -> Board:
         end=edge,
         owner=(line % OWNERS + 1).astype(np.int32),
         client=(line % OWNERS + 1).astype(np.int32),
+        lowest_end=written,
     )
     topics = tuple(f"topic-{number:06}" for number in range(groups))
     verdicts = Verdicts(

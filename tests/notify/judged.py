@@ -58,6 +58,7 @@ def verdicts_of(groups: Mapping[str, Sequence[Part]]) -> Verdicts:
             end=edge,
             owner=np.ones(len(parts), np.int32),
             client=np.full(len(parts), 2, np.int32),
+            lowest_end=np.zeros(len(parts), np.int64),
         ),
     )
 

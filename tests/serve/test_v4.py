@@ -16,6 +16,7 @@ from serve.running import CONFIG, Running, ask, running
 from warren.board import Board
 from warren.evaluate.rules import Rule
 from warren.model import Status
+from warren.serve.v4 import spared
 from warren.serve.v4.change import CHANGE, of_group
 from warren.serve.v4.explain import WHY
 from warren.serve.v4.operations import OPERATIONS
@@ -190,6 +191,53 @@ def test_why_a_group_is_what_it_is(server: Running) -> None:
     assert {group: each["reasons"][0]["why"] for group, each in answers.items()} == expected
     assert answers["stopped"]["why"] == ("It is ERR because of its worst partition; of 2: 1 STOP.")
     assert answers["stopped"]["reasons"][0]["numbers"]["silent_s"] == 600
+
+
+def test_one_that_was_at_the_end_has_not_stopped_and_is_told_so(tmp_path: Path) -> None:
+    """It had read everything when data came, a moment ago; then the old ends are forgotten."""
+    windows = windows_of({"orders": [500]}, [("idle", "orders", 0, 500, (NOW_S - 600) * 1000)])
+    grown = {"orders": [700]}
+    windows.set_log_ends(log_ends(grown), {"orders": 1})
+    asked = {"cluster": "local", "group": "idle", "all": "true"}
+    with running(tmp_path) as started:
+        started.publish(Board(1, {"local": cluster_board(windows, grown)}))
+        (kept,) = get(started, "/v4/explain", **asked)["reasons"]
+        for _ in range(10):
+            windows.set_log_ends(log_ends(grown), {"orders": 1})
+        started.publish(Board(2, {"local": cluster_board(windows, grown)}))
+        (stopped,) = get(started, "/v4/explain", **asked)["reasons"]
+
+    assert (kept["status"], kept["numbers"]["lowest_end"]) == ("OK", 500)
+    assert kept["why"] == (
+        "Nothing was committed for 600 s, but its last commit, offset 500, reached a log end that "
+        "is still remembered, 500: it had nothing to do until lately and has not stopped; 200 "
+        "messages wait, and in its only commit the lag was down to 0."
+    )
+    assert kept["change"].endswith(
+        "without a commit it becomes STOP when every log end that is still remembered is beyond "
+        "offset 500."
+    )
+    assert (stopped["status"], stopped["numbers"]["lowest_end"]) == ("STOP", 700)
+
+
+def test_every_rule_after_stop_has_words_for_one_that_was_at_the_end() -> None:
+    numbers: dict[str, float | None] = {
+        **dict.fromkeys(("last_offset", "lowest_end", "highest_offset"), 500.0),
+        **dict.fromkeys(("commits", "current_lag", "lowest_lag", "first_lag", "last_lag"), 5.0),
+        "window_s": 10.0,
+        "silent_s": 20.0,
+    }
+
+    told = {rule: spared.why(rule, numbers) for rule in Rule}
+
+    assert {rule for rule, text in told.items() if text is None} == {
+        Rule.NOT_JUDGED,
+        Rule.CAUGHT_UP,
+        Rule.STOPPED,
+    }
+    assert len({text for text in told.values() if text}) == 5
+    assert spared.why(Rule.STALLED, numbers | {"lowest_end": 501.0}) is None
+    assert spared.why(Rule.STALLED, numbers | {"silent_s": 9.0}) is None
 
 
 def test_good_partitions_are_explained_on_request(server: Running) -> None:

@@ -58,6 +58,7 @@ class Partitions:
     end: Edge
     owner: npt.NDArray[np.int32]  # places in `Verdicts.owners`
     client: npt.NDArray[np.int32]
+    lowest_end: Ints  # the lowest log end still remembered
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ def _judge_partitions(
         end=end,
         owner=histories.owner[row],
         client=histories.client[row],
+        lowest_end=histories.lowest_end[end_row],
     )
 
 

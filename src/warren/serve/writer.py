@@ -55,6 +55,7 @@ def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
         "complete": partitions.complete,
         "current_lag": partitions.current_lag,
         "end_offset": partitions.end.offset,
+        "lowest_end": partitions.lowest_end,
         "owner": partitions.owner,
         "client": partitions.client,
         "window": cluster.windows.place,

@@ -83,7 +83,18 @@ def _catching_up(n: Numbers) -> str:
     )
 
 
+def is_at_the_end(n: Numbers) -> bool:
+    """The last commit reached a log end that is still remembered: silence is no STOP then."""
+    end, offset = n["lowest_end"], n["last_offset"]
+    return end is not None and offset is not None and end <= offset
+
+
 def _silence(n: Numbers) -> str:
+    if is_at_the_end(n):
+        return (
+            "without a commit it becomes STOP when every log end that is still remembered is "
+            f"beyond offset {n['last_offset']:.0f}."
+        )
     return f"a silence of more than {n['window_s']:.0f} s makes it STOP."
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from warren.evaluate.rules import Rule
 from warren.serve.site import Site
-from warren.serve.v4 import change, shapes
+from warren.serve.v4 import change, shapes, spared
 from warren.serve.v4.change import Numbers
 from warren.serve.v4.groups import find
 from warren.serve.v4.lines import MS, commits, group_line, moment, partition_lines
@@ -19,11 +19,12 @@ def explain(site: Site, query: Why) -> shapes.Explanation | str:
     cluster, number = found
     lines = cluster.lines(number)
     windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
+    lowest_end = cluster.arrays["lowest_end"][lines].tolist()
     reasons = []
     for at, line in enumerate(partition_lines(cluster, lines)):
         if query.all or line.status != "OK":
             window = commits(windows[at], filled[at], cluster.facts.intervals)
-            reasons.append(_reason(site, line, window, cluster.facts.now_s))
+            reasons.append(_reason(site, line, window, cluster.facts.now_s, lowest_end[at]))
     status = group_line(query.cluster, cluster, number).status
     bad = Counter[str](reason.status for reason in reasons if reason.status != "OK")
     count = lines.stop - lines.start
@@ -39,11 +40,16 @@ def _about_group(status: str, bad: Counter[str], partitions: int) -> str:
 
 
 def _reason(
-    site: Site, line: shapes.PartitionLine, window: list[shapes.Commit], now_s: int
+    site: Site,
+    line: shapes.PartitionLine,
+    window: list[shapes.Commit],
+    now_s: int,
+    lowest_end: int,
 ) -> shapes.Reason:
-    numbers = _numbers(site, line, window, now_s)
+    numbers = _numbers(site, line, window, now_s) | {"lowest_end": lowest_end if window else None}
     rule = Rule[line.rule.upper()]
-    told = (WHY[rule](numbers), change.CHANGE[rule](numbers))
+    why = spared.why(rule, numbers) or WHY[rule](numbers)
+    told = (why, change.CHANGE[rule](numbers))
     return shapes.Reason(line.topic, line.partition, line.status, line.rule, numbers, *told)
 
 
