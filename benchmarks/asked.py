@@ -3,7 +3,8 @@
     PYTHONPATH=src .venv/bin/python benchmarks/asked.py
 
 Asked as a large installation does: 200 statuses a second on 8 connections (by `wrk`), and a scrape
-of /metrics every 15 s. Quiet and asked runs take turns in one Spark session.
+of /metrics every 15 s; with `--per-second 0` as often as 8 connections can. Quiet and asked runs
+take turns in one Spark session.
 """
 
 import contextlib
@@ -29,8 +30,8 @@ from warren.demo.broker import Broker
 
 NOBODY = nullcontext()
 CONNECTIONS = 8
-PER_SECOND = 200
 SCRAPE_S = 15
+STORM = ("asked_without_pause.md", "statuses without a pause")
 SCRIPT = """
 local asked = 0
 function delay() return {pause_ms} end
@@ -46,7 +47,8 @@ end
 @click.option("--partitions", default=1_000)
 @click.option("--rounds", default=6)
 @click.option("--repeat", default=4, help="Runs of each kind; the median counts.")
-def main(groups: int, partitions: int, rounds: int, repeat: int) -> None:
+@click.option("--per-second", default=200, help="Statuses asked for; 0: without a pause.")
+def main(groups: int, partitions: int, rounds: int, repeat: int, per_second: int) -> None:
     if shutil.which("wrk") is None:
         raise click.ClickException("wrk is not installed; on Debian: apt install wrk")
     about = where()
@@ -56,14 +58,15 @@ def main(groups: int, partitions: int, rounds: int, repeat: int) -> None:
         place, url = configure(directory, "warren", broker.bootstrap)
         config = load(place, {}).config
         script = directory / "asked.lua"
-        pause_ms = CONNECTIONS * 1000 // PER_SECOND
+        pause_ms = CONNECTIONS * 1000 // per_second if per_second else 0
         script.write_text(SCRIPT.format(pause_ms=pause_ms, groups=groups))
         with spark_session(config) as spark:
             catch_up_s(config, spark)  # warms up
             for _ in range(repeat):
                 quiet.append(catch_up_s(config, spark))
                 asked.append(catch_up_s(config, spark, _asking(url, script)))
-    write("asked.md", _report(quiet, asked, groups * partitions * rounds, about))
+    name, told = ("asked.md", f"{per_second} statuses a second") if per_second else STORM
+    write(name, _report(quiet, asked, told, groups * partitions * rounds, about))
 
 
 def catch_up_s(
@@ -104,13 +107,13 @@ def _scrape(url: str, stop: threading.Event) -> None:
                 pass
 
 
-def _report(quiet: list[float], asked: list[float], commits: int, about: str) -> str:
+def _report(quiet: list[float], asked: list[float], told: str, commits: int, about: str) -> str:
     alone, together = statistics.median(quiet), statistics.median(asked)
     return (
         f"# Catching up on {commits:,} commits while being asked\n\n{about}\n\n"
         f"| | median s | all runs |\n|---|---|---|\n"
         f"| nobody asks | {alone:.1f} | {_listed(quiet)} |\n"
-        f"| {PER_SECOND} statuses a second and scrapes | {together:.1f} | {_listed(asked)} |\n\n"
+        f"| {told}, and scrapes | {together:.1f} | {_listed(asked)} |\n\n"
         f"Being asked made it {together / alone - 1:+.1%} longer.\n"
     )
 

@@ -38,6 +38,8 @@ class App:
         self._listening = Slots(min(MOST_LISTENERS, max(server.max_connections // 2, 1)))
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        if self._site.is_catching_up:
+            await self._site.wait_for_turn()
         if scope.method == "GET" and not self._access.read:
             kept = self._site.kept.get(scope.path)
             if kept is not None and len(kept.body) <= LARGE:

@@ -22,13 +22,13 @@ from warren.serve.channel import Call, Offer, Result, Taken
 from warren.serve.commits_file import CommitsFile
 from warren.serve.granularity import Granularity
 from warren.serve.listeners import Listener
+from warren.serve.pace import WORKERS
 from warren.serve.process_facts import process_facts
 from warren.serve.settings import startup
 from warren.serve.startup import Startup
 
 log = structlog.get_logger()
 
-WORKERS = 2
 INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONHASHSEED")
 STOP_SECONDS = 0.5
 TAKEN_SECONDS = 1.0

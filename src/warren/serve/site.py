@@ -8,6 +8,7 @@ import msgspec
 
 from warren.go_json import encode
 from warren.serve.answers import JSON, Answer, Request
+from warren.serve.pace import Pace
 from warren.serve.view import View
 
 KEPT_BYTES = 64 * 2**20
@@ -45,14 +46,25 @@ class Site:
     _kept_bytes: int = 0
     _made: dict[str, bytes] = field(default_factory=dict)
     _shared: dict[Hashable, tuple[float, asyncio.Task[bytes]]] = field(default_factory=dict)
+    is_catching_up: bool = False
+    _pace: Pace = field(default_factory=Pace)
     _next: asyncio.Event = field(default_factory=asyncio.Event)
 
     def show(self, view: View) -> None:
         self.view, self._made, self._shared = view, {}, {}
+        self.is_catching_up = view.is_catching_up
         self.boards += 1
         self._next.set()
         self._next = asyncio.Event()
         self._forget()
+
+    async def wait_for_turn(self) -> None:
+        """While the pipeline catches up, answers are given no faster than it can bear."""
+        loop = asyncio.get_running_loop()
+        pause = self._pace.pause(loop.time())
+        while pause > 0:
+            await asyncio.sleep(pause)
+            pause = self._pace.pause(loop.time())
 
     async def after(self, board: int) -> None:
         """Wait until another board is shown than the one of this number."""

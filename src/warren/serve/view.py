@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -72,6 +73,11 @@ class View:
     facts: Facts
     clusters: dict[str, Cluster]
 
+    @property
+    def is_catching_up(self) -> bool:
+        consumers: Any = self.facts.health.get("consumers", {})
+        return any(each.get("state") == "catching up" for each in consumers.values())
+
     @classmethod
     def empty(cls) -> "View":
         return cls(Facts(0, [], {}, {}), {})
@@ -107,4 +113,6 @@ def _names(arrays: dict[str, Array], known: Cluster | None) -> list[Names]:
         encoded = arrays[kind].tobytes()
         same = bool(before) and before[number].encoded == encoded
         named.append(before[number] if same else Names(encoded))
+    for each in named:
+        _ = each.numbers  # made here, by the thread that waits for boards, and not by a request
     return named

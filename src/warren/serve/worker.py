@@ -65,8 +65,11 @@ class Pipeline:
         while (received := channel.receive(self._stream)) is not None:
             message, files = received
             if isinstance(message, Offer):
-                view = View.open(files, view)
-                loop.call_soon_threadsafe(site.show, view)
+                before, view = view, View.open(files, view)
+                shown = threading.Event()
+                loop.call_soon_threadsafe(_show, site, view, shown)
+                shown.wait()
+                del before  # here, and not between two requests: it may be hundreds of megabytes
                 self._send(Taken(message.number))
             elif isinstance(message, Result):
                 loop.call_soon_threadsafe(self._settle, message)
@@ -85,6 +88,11 @@ class Pipeline:
     def _send(self, message: channel.Message) -> None:
         with self._sending:
             channel.send(self._stream, message)
+
+
+def _show(site: Site, view: View, shown: threading.Event) -> None:
+    site.show(view)
+    shown.set()
 
 
 class _OnSocket(Server):
