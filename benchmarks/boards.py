@@ -44,7 +44,8 @@ def board(groups: int, width: int, moment_ms: int) -> Board:
         partitions,
     )
     nothing = StoredWindows(SharedFile(), 10, np.zeros(0, np.int32))
-    ends = TopicEnds(topics, first.astype(np.int64), written)
+    grows = np.ones(len(written), np.float32)
+    ends = TopicEnds(topics, first.astype(np.int64), written, grows)
     return Board(moment_ms, {"local": ClusterBoard(verdicts, nothing, ends)})
 
 

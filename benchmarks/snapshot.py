@@ -18,10 +18,12 @@ from uuid import UUID
 from measured import where, write
 from tick import INTERVALS, NOW, WIDTH, commits, log_ends
 
+from warren.board import StoredWindows
 from warren.cluster import Accepts, Cluster, Following, new_cluster
 from warren.config import Consumer, Storage
 from warren.evaluate.verdicts import Settings
 from warren.group_events import ClassicGroup, ClassicMember, Event, MemberAssigned, MemberSeen
+from warren.histories import Histories
 from warren.pipeline import judge_cluster
 from warren.serve.commits_file import CommitsFile
 from warren.snapshots import Snapshots
@@ -67,8 +69,11 @@ class Ticking:
     def _run(self) -> None:
         while not self._stop.is_set():
             began = time.perf_counter()
-            judge_cluster(self._cluster, Settings(), NOW, lambda _, shown: self._file.store(shown))
+            judge_cluster(self._cluster, [], Settings(), NOW, self._store)
             self._took.append(time.perf_counter() - began)
+
+    def _store(self, _: str, shown: Histories) -> StoredWindows:
+        return self._file.store(shown)
 
     def wait(self, ticks: int) -> None:
         while len(self._took) < ticks:

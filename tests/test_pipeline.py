@@ -69,7 +69,7 @@ def test_a_clock_set_back_ends_no_silence() -> None:
     cluster, file, hour_s = Cluster("c", windows), CommitsFile(), 3600
 
     def status(now_s: int) -> Status:
-        judged = judge_cluster(cluster, Settings(), now_s, lambda _, shown: file.store(shown))
+        judged = judge_cluster(cluster, [], Settings(), now_s, lambda _, shown: file.store(shown))
         return Status(judged.verdicts.partitions.status[0])
 
     before = status(NOW + 2)

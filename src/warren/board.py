@@ -12,6 +12,7 @@ import numpy.typing as npt
 from warren.evaluate.verdicts import Verdicts
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
 
 NO_END = -1  # the partition exists, its log end is not known
 
@@ -41,19 +42,12 @@ class StoredWindows:
 
 @dataclass(frozen=True)
 class TopicEnds:
-    """The newest log end of every partition of every topic, read by a group or not."""
+    """Where every partition of every topic ends, read by a group or not, and how fast it grows."""
 
     topics: tuple[str, ...]  # sorted
     first: Ints  # a topic's partitions are first[i] .. first[i + 1] - 1; one longer than the rest
     end: Ints  # NO_END where it is not known
-
-    @classmethod
-    def of(cls, topics: Mapping[str, Sequence[int | None]]) -> "TopicEnds":
-        names = tuple(sorted(topics))
-        lengths = [len(topics[name]) for name in names]
-        ends = [NO_END if end is None else end for name in names for end in topics[name]]
-        first = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        return cls(names, first.astype(np.int64), np.array(ends, np.int64))
+    rate: Floats  # messages a second lately; NaN where it is not known
 
 
 @dataclass(frozen=True)
@@ -68,6 +62,8 @@ class ClusterBoard:
     positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     # Groups whose commits come from outside the offsets topic, by consumer.
     outside: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    # By group: owner and client id of the members that have nothing to read.
+    idle: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

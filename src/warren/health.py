@@ -66,12 +66,18 @@ def _consumer(following: Following, positions: Mapping[int, int], now: float) ->
         "skipped": dict(following.skips.total),
         "remaining": progress.remaining,
         "rate": round(progress.rate(now), 1),
-        "seconds_left": None if left is None else round(left, 1),
+        "seconds_left": _rounded(left),
         "lag": lag,
         "positions": {str(partition): at for partition, at in positions.items()},
+        "read_age_s": _rounded(progress.read_age_s(now)),
+        "end_age_s": _rounded(progress.end_age_s(now)),
         "held_back": progress.held_back(now),
         "unanswered": progress.unanswered,
     }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)
 
 
 def _reporting(reporting: Reporting) -> dict[str, object]:

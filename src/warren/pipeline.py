@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from warren.board import ClusterBoard, StoredWindows, TopicEnds
+from warren.board import NO_END, ClusterBoard, StoredWindows, TopicEnds
 from warren.cluster import Accepts, Cluster, Following
 from warren.decode.commits import decode
 from warren.decode.members import parse_group_record
@@ -32,6 +32,7 @@ from warren.sources import log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, Source
 from warren.sources.reported import Reported
 from warren.windows.limits import NO_ROOM
+from warren.windows.log_ends import LogEnds
 from warren.windows.made_anew import replace_topic
 from warren.windows.view import histories
 
@@ -104,7 +105,10 @@ def refresh_ends(cluster: Cluster, admin: AdminClient, now: float, timeout_s: fl
     ends = log_ends.fetch_ends(admin, cluster.topics.leaders, timeout_s=timeout_s)
     with cluster.lock:
         cluster.windows.set_log_ends(
-            ends.table, cluster.topics.counts, complete_as_of_s=int(cluster.topics_s)
+            ends.table,
+            cluster.topics.counts,
+            complete_as_of_s=int(cluster.topics_s),
+            now_s=now,
         )
         cluster.missing = ends.missing
         if len(ends.table) or not cluster.topics.leaders:
@@ -150,12 +154,23 @@ def judge_cluster(
         view = histories(cluster.windows)
         verdicts = judge(view, settings, now_s)
         view.stopped[view.rows()] = verdicts.partitions.rule == Rule.STOPPED
-        ends = {topic: cluster.windows.ends.newest(topic) for topic in view.topics if topic}
-        generations = {name: group.epoch for name, group in cluster.membership.groups.items()}
-        stored = store(cluster.name, view)
-        positions = {each.settings.name: dict(each.progress.position) for each in followings}
-        outside = groups_by_consumer(cluster)
-        return ClusterBoard(verdicts, stored, TopicEnds.of(ends), generations, positions, outside)
+        return ClusterBoard(
+            verdicts,
+            store(cluster.name, view),
+            topic_ends(cluster.windows.ends),
+            generations={name: each.epoch for name, each in cluster.membership.groups.items()},
+            positions={each.settings.name: dict(each.progress.position) for each in followings},
+            outside=groups_by_consumer(cluster),
+            idle=dict(cluster.membership.idle),
+        )
+
+
+def topic_ends(ends: LogEnds) -> TopicEnds:
+    """Copy where every log ends, and how fast it grows."""
+    topics = sorted(ends.topics.ids)
+    counts, is_known, newest, rate = ends.columns(topics)
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return TopicEnds(tuple(topics), first, np.where(is_known, newest, NO_END), rate)
 
 
 def delete_group(cluster: Cluster, group: str, topic: str | None) -> None:

@@ -95,9 +95,12 @@ def board_of(
     for name in groups:
         of = {"cluster": next(iter(clusters)), "state": outside_state, "remaining": 0}
         health["consumers"][name] = of
-    ends = TopicEnds.of({})
+    ends = TopicEnds((), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     return Board(
         moment_ms,
-        {name: ClusterBoard(each, nothing, ends, {}, groups) for name, each in clusters.items()},
+        {
+            name: ClusterBoard(each, nothing, ends, outside=groups)
+            for name, each in clusters.items()
+        },
         health,
     )

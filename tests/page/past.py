@@ -18,9 +18,9 @@ class Remembering(Actions):
         step = (until - since) // STEPS
         times = [since + step * number for number in range(STEPS)]
         lags: list[int | None] = [None, *(50 * number for number in range(1, STEPS - 1)), 1234]
-        incidents = [
-            shapes.Incident(times[3], times[5], "WARN", 900),
+        incidents = [  # the newest first
             shapes.Incident(times[20], None, "ERR", 1234),
+            shapes.Incident(times[3], times[5], "WARN", 900),
         ]
         kept = [shapes.KeptPartition("orders", number, 1234) for number in range(3)]
         states: list[shapes.PartitionState | None] = ["OK"] * STEPS

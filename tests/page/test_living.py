@@ -1,5 +1,7 @@
 """A page that stays open: boards come, groups go, the server goes and comes back."""
 
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +97,43 @@ def test_a_group_that_goes_while_it_is_looked_at_can_still_be_read(
     started.publish(town.board())
     expect(page.get_by_role("alert")).to_have_count(0)
     page.close()
+
+
+def test_an_order_that_was_chosen_stays(tmp_path: Path, look: Look) -> None:
+    """Others lag most now, and the last one that had a column is gone."""
+    town = Town(NOW_S, [Group(f"group-{n}", "payments", keeps_up) for n in range(8)])
+    with running(tmp_path) as started:
+        started.publish(town.board())
+        page = look(started, "#/topic/local/payments")
+        page.locator(LIVE).wait_for()
+        heads = page.get_by_role("region", name="Partitions").get_by_role("columnheader")
+        by_lag = heads.get_by_role("button", name="group-0")
+        by_lag.click()
+        by_lag.focus()
+        before = heads.all_inner_texts()
+
+        town.groups = [Group(f"group-{n}", "payments", falls_behind) for n in range(2, 8)]
+        town.live()
+        town.windows.delete_group("group-5")
+        started.publish(town.board())
+
+        expect(heads.last).to_have_text("group-6")
+        expect(by_lag).to_be_focused()
+        expect(heads.nth(3)).to_have_attribute("aria-sort", "descending")
+        page.goto("about:blank")
+
+    assert before[3:] == [f"group-{n}" for n in range(6)]
+
+
+def test_a_board_that_is_old_is_said_to_be(started: Running, look: Look, town: Town) -> None:
+    page = look(started)
+    live = page.locator("#live")
+
+    expect(live).to_have_text(re.compile(r"^nothing new for \d+ d$"))
+    town.now_s = int(time.time())
+    started.publish(town.board())
+
+    expect(live).to_have_text(re.compile(r"^live \d\d:\d\d:\d\d$"))
 
 
 def test_a_server_that_comes_back_is_found(browser: Browser, tmp_path: Path, town: Town) -> None:

@@ -7,8 +7,10 @@ import pytest
 from page.conftest import Look
 from page.town import HOSTILE, Group, Town, falls_behind, keeps_up, stalls
 from playwright.sync_api import Page, expect
-from serve.boards import NOW_S
+from serve.boards import NOW_S, cluster_board, windows_of
 from serve.running import Running, running
+
+from warren.board import Board
 
 ROWS = ".list .rows .row:not([hidden])"
 MANY = 10_000
@@ -86,6 +88,43 @@ def test_filter_search_and_order_are_in_the_address(look: Look, server: Running)
     expect(page.locator(ROWS).first).to_contain_text("eht sdrawkcab")
     head = page.get_by_role("columnheader", name="Group")
     expect(head).to_have_attribute("aria-sort", "descending")
+
+
+def test_a_group_is_found_by_any_of_its_topics_and_owners(look: Look, tmp_path: Path) -> None:
+    ends: dict[str, list[int | None]] = {"Orders": [50], "refunds": [50]}
+    at_ms = NOW_S * 1000
+    commits = [("both", "Orders", 0, 5, at_ms), ("both", "refunds", 0, 50, at_ms)]
+    windows = windows_of(ends, [*commits, ("one", "Orders", 0, 5, at_ms)])
+    windows.set_owners("both", {("refunds", 0): ("/10.9.8.7", "client")})
+    with running(tmp_path) as started:
+        started.publish(Board(at_ms, {"local": cluster_board(windows, ends)}, {"ready": True}))
+        page = look(started)
+        expect(page.locator(ROWS)).to_have_count(2)
+        found = {}
+        for word in ("orders", "REFUNDS", "10.9.8", "refunds orders", "nobody"):
+            page.get_by_role("searchbox").fill(word)
+            found[word] = names(page)
+        page.goto("about:blank")
+
+    both = ["both"]
+    assert found == {
+        "orders": ["both", "one"],
+        "REFUNDS": both,
+        "10.9.8": both,
+        "refunds orders": both,
+        "nobody": [],
+    }
+
+
+def test_an_arrow_begins_with_what_is_in_sight(look: Look, crowded: Running) -> None:
+    page = look(crowded, "#/?sort=name")
+    expect(page.locator(ROWS).first).to_be_visible()
+
+    page.locator(".list").evaluate("list => { list.scrollTop = 34_000 }")
+    expect(page.locator(ROWS).first).not_to_contain_text("group-00000")
+    page.keyboard.press("ArrowDown")
+
+    expect(page.locator("[aria-selected=true]")).to_contain_text("group-01000")
 
 
 def test_going_back_finds_the_list_as_it_was(look: Look, crowded: Running) -> None:

@@ -1,6 +1,7 @@
 """A group, a topic, Warren itself: what each view shows, in light and dark, on a phone, for all."""
 
 import re
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from page.conftest import Look
 from page.past import HISTORY_CONFIG, Remembering
 from page.town import HOSTILE, Town
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from serve.boards import NOW_S
 from serve.running import Running, running
 
@@ -54,7 +55,7 @@ def test_a_group_says_why_and_what_would_change_it(look: Look, server: Running) 
     page = look(server, "#/group/local/warehouse-sync")
 
     expect(page.locator("h1")).to_have_text("warehouse-sync")
-    expect(page.locator(".verdict")).to_contain_text("Nothing was committed for 103 s")
+    expect(page.locator(".verdict")).to_contain_text("Nothing was committed for 103 s, longer")
     expect(page.locator(".verdict")).to_contain_text("The next commit ends STOP.")
     worst = table(page, "Partitions")[0]
     assert worst[:4] == ["STOP", "orders", "5", "5,203"]
@@ -62,6 +63,17 @@ def test_a_group_says_why_and_what_would_change_it(look: Look, server: Running) 
     assert table(page, "Members")[0] == ["/10.0.3.10", "warehouse-sync-0", "3"]
     assert page.title() == "warehouse-sync · Warren"
     expect(page.get_by_role("group", name="Period")).to_be_hidden()
+
+
+def test_a_group_in_good_order_says_why_too(look: Look, server: Running) -> None:
+    page = look(server, "#/group/local/clickstream-to-lake")
+
+    verdict = page.locator(".verdict")
+    expect(verdict).to_contain_text("its lag has shrunk at least once in its last 10 commits")
+    expect(verdict).to_contain_text("It becomes WARN when its lag has not shrunk in 10 commits")
+    expect(verdict).to_contain_text("Likewise: clicks:14")
+    page.goto(f"http://127.0.0.1:{server.port}/#/group/local/checkout")
+    expect(verdict).to_contain_text("It is 0 messages behind the log end")
 
 
 def test_partitions_are_sorted_by_any_column(look: Look, server: Running) -> None:
@@ -93,6 +105,45 @@ def test_chart_and_heat_map_are_drawn(look: Look, server: Running) -> None:
     expect(page.locator(".heats .readout")).to_have_text(re.compile(r"orders:0 · .* · lag [\d,]+"))
 
 
+def test_the_heat_map_is_read_by_keyboard_and_by_touch(look: Look, server: Running) -> None:
+    page = look(server, "#/group/local/billing", has_touch=True)
+    heat, read = page.locator("canvas.heat"), page.locator(".heats .readout")
+    page.locator(".chart canvas").wait_for()
+
+    page.touchscreen.tap(*centre(heat))
+    expect(read).to_contain_text("orders:")
+    heat.focus()
+    for key in ("Home", "ArrowUp", *["ArrowUp"] * 9, "ArrowDown", "End"):
+        page.keyboard.press(key)
+
+    expect(read).to_have_text(re.compile(r"orders:1 · .* · lag [\d,]+ · WARN"))
+    expect(read).to_have_attribute("aria-live", "polite")
+
+
+def centre(locator: Locator) -> tuple[float, float]:
+    locator.scroll_into_view_if_needed()
+    box = locator.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_the_status_of_the_past_is_told_as_far_as_it_is_known(look: Look, server: Running) -> None:
+    """A partition that has stopped was not stopped when it committed last."""
+    page = look(server, "#/group/local/fraud-scoring")
+    page.locator(".chart canvas").wait_for()
+    heat, read = page.locator("canvas.heat"), page.locator(".heats .readout")
+
+    heat.focus()
+    told = []
+    for _ in range(96):
+        page.keyboard.press("ArrowLeft")
+        told.append(read.inner_text().split(" · ")[-1])
+
+    runs = [status for status, _ in groupby(told)]
+    assert runs[:2] == ["STOP", "WARN"]
+    assert told.count("STOP") < 30
+
+
 def test_a_topic_with_its_groups(look: Look, server: Running) -> None:
     page = look(server, "#/topics")
 
@@ -103,7 +154,7 @@ def test_a_topic_with_its_groups(look: Look, server: Running) -> None:
     groups = {row[1]: (row[0], row[2]) for row in table(page, "Groups")}
     assert groups["billing"] == ("WARN", "51,084")
     assert groups["warehouse-sync"] == ("STOP", "5,203")
-    assert table(page, "Partitions")[5] == ["5", "10,015", "50/s", "6,165", "0", "5,203"]
+    assert table(page, "Partitions")[5] == ["5", "10,015", "50 msg/s", "6,165", "0", "5,203"]
     for _ in range(2):  # from good to bad, then the other way
         page.get_by_role("button", name="Status").click()
     assert [row[0] for row in table(page, "Groups")] == ["STOP", "WARN", "OK"]
@@ -115,7 +166,8 @@ def test_warren_about_itself(look: Look, server: Running) -> None:
     page = look(server, "#/health")
 
     expect(page.locator(".fact").nth(2)).to_have_text(re.compile("17 ms"))
-    assert table(page, "Offsets topics")[0][:3] == ["local", "caught up", "48,213"]
+    assert table(page, "Offsets topics")[0][:5] == ["local", "caught up", "2 s", "4 s", "48,213"]
+    assert table(page, "Offsets topics")[0][-1] == "held back: 0, 7; no answer: 3"
     page.get_by_text("503 from the pager").wait_for()
     page.get_by_text("sent 40120, failed 0").wait_for()
     page.get_by_text("[cluster.local]").click()
@@ -157,6 +209,29 @@ def test_a_phone_shows_it_all(look: Look, server: Running) -> None:
     assert too_wide == []
 
 
+def test_a_phone_can_choose_the_order(look: Look, server: Running) -> None:
+    page = look(server, viewport={"width": 390, "height": 760})
+
+    page.get_by_label("Order").select_option("By name")
+
+    first = page.locator(".list .rows .row:not([hidden])").first
+    expect(first).to_contain_text("<script>")
+    assert page.url.endswith("#/?sort=name")
+
+
+def test_the_content_can_be_skipped_to(look: Look, server: Running) -> None:
+    page = look(server, "#/topics")
+    page.locator(".topics a").first.wait_for()
+    skip = page.get_by_role("link", name="Skip to the content")
+
+    skip.focus()
+    page.keyboard.press("Enter")
+
+    expect(page.locator("main")).to_be_focused()
+    expect(page.locator(".topics")).to_be_visible()
+    assert page.url.endswith("#/topics")
+
+
 def test_the_theme_can_be_chosen_and_stays(look: Look, server: Running) -> None:
     page = look(server, color_scheme="light")
     background = "getComputedStyle(document.body).backgroundColor"
@@ -189,8 +264,20 @@ def test_history_is_shown_when_it_is_kept(look: Look, tmp_path: Path) -> None:
         expect(page.locator(".chart .readout")).to_contain_text("all partitions 1,234")
         incidents = page.locator(".incidents li").all_inner_texts()
         colours = page.locator("canvas.heat").evaluate(COLOURS)
+        assert page.url.endswith("/billing?since=6h")
+        page.reload()
+        expect(page.get_by_role("button", name="6 h")).to_have_attribute("aria-pressed", "true")
+        page.get_by_label("From", exact=True).fill("2023-11-14T10:00")
+        page.get_by_label("To", exact=True).fill("2023-11-14T12:30")
+        page.get_by_role("button", name="Show", exact=True).click()
+        heading = page.get_by_role("heading", name="Incidents from 14 Nov 2023, 10:00:00")
+        heading.wait_for()
+        address = page.url
         page.goto("about:blank")
 
+    assert address.endswith(
+        "?since=2023-11-14T10%3A00%3A00.000Z&until=2023-11-14T12%3A30%3A00.000Z"
+    )
     assert len(incidents) == 2
     assert "not over" in incidents[0]
     assert "lag up to 900" in incidents[1]

@@ -4,6 +4,7 @@ What decides is real: the windows, the rules and the board. Only Kafka is missin
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from serve.boards import Commit, cluster_board, log_ends
 from windows.batches import COMMITS
 
 from warren.board import Board
+from warren.pipeline import topic_ends
 from warren.serve.commits_file import CommitsFile
 from warren.windows.windows import Windows
 
@@ -92,7 +94,7 @@ class Town:
         self.step += 1
         self.now_s += STEP_S
         counts = {topic: partitions for topic, (partitions, _) in TOPICS.items()}
-        self.windows.set_log_ends(log_ends(self.ends()), counts)
+        self.windows.set_log_ends(log_ends(self.ends()), counts, now_s=self.now_s)
         rows = [commit for group in self.groups for commit in self._commits(group)]
         columns = [list(column) for column in zip(*rows, strict=True)]
         orders = [self.step * 1_000_000 + number for number in range(len(rows))]
@@ -114,6 +116,7 @@ class Town:
 
     def board(self) -> Board:
         judged = cluster_board(self.windows, self.ends(), self.file, self.now_s)
+        judged = replace(judged, ends=topic_ends(self.windows.ends))
         return Board(self.now_s * 1000, {"local": judged}, HEALTH)
 
 
@@ -155,8 +158,10 @@ HEALTH: dict[str, object] = {
             "seconds_left": None,
             "lag": {"0": 0, "1": 0},
             "positions": {"0": 24_101, "1": 24_112},
-            "held_back": {},
-            "unanswered": 0,
+            "read_age_s": 1.8,
+            "end_age_s": 4.1,
+            "held_back": [0, 7],
+            "unanswered": [3],
         }
     },
     "sinks": {

@@ -7,8 +7,10 @@ from windows.batches import COMMITS
 
 from warren.board import Board, ClusterBoard, TopicEnds
 from warren.evaluate.verdicts import Settings, judge
+from warren.pipeline import topic_ends
 from warren.serve.commits_file import CommitsFile
 from warren.tables import LOG_ENDS
+from warren.windows.log_ends import LogEnds
 from warren.windows.view import histories
 from warren.windows.windows import Windows
 
@@ -50,9 +52,17 @@ def cluster_board(
     file: CommitsFile | None = None,
     now_s: int = NOW_S,
 ) -> ClusterBoard:
+    """Judged from windows; the log ends may be newer than what the windows know."""
     shown = histories(windows)
     stored = (file or CommitsFile()).store(shown)
-    return ClusterBoard(judge(shown, Settings(), now_s), stored, TopicEnds.of(ends))
+    return ClusterBoard(judge(shown, Settings(), now_s), stored, newest_ends(ends))
+
+
+def newest_ends(ends: Mapping[str, Sequence[int | None]]) -> TopicEnds:
+    """Log ends that were read once: nobody knows how fast they grow."""
+    known = LogEnds(intervals=1)
+    known.refresh(log_ends(ends), {topic: len(each) for topic, each in ends.items()})
+    return topic_ends(known)
 
 
 def board(**clusters: ClusterBoard) -> Board:

@@ -143,6 +143,7 @@ NOTHING = Settings(
     main={},
     modules={},
     max_series=0,
+    judged_every_s=10,
     keeps_history=False,
     shown={},
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from serve.boards import NOW_S, add, cluster_board, log_ends, windows_of
 from serve.running import CONFIG, Running, ask, running
@@ -16,10 +17,15 @@ from serve.running import CONFIG, Running, ask, running
 from warren.board import Board
 from warren.evaluate.rules import Rule
 from warren.model import Status
+from warren.pipeline import topic_ends
+from warren.serve.commits_file import layout
 from warren.serve.v4 import spared
-from warren.serve.v4.change import CHANGE, of_group
+from warren.serve.v4.change import CHANGE, lasting, of_group
 from warren.serve.v4.explain import WHY
 from warren.serve.v4.operations import OPERATIONS
+from warren.serve.v4.windows import NOT_TOLD, statuses
+from warren.windows.view import histories
+from warren.windows.windows import Windows
 
 ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
 POSITIONS = {"local": {"positions": {"0": 17}, "state": "caught up"}}
@@ -128,7 +134,7 @@ def test_a_group_in_full(server: Running) -> None:
     assert answer["summary"]["group"] == "moving"
     assert answer["generation"] is None
     assert len(answer["partitions"]) == 2
-    assert (first["commit_rate"], first["lag_trend"], first["last_commit_age_s"]) == (1, -1, 5)
+    assert (first["commit_rate"], first["lag_trend"], first["last_commit_age_s"]) == (1, -0.947, 5)
     assert answer["partitions"][1]["start"] is None
 
 
@@ -176,8 +182,8 @@ def test_a_topic_with_its_groups(server: Running) -> None:
 
 def test_why_a_group_is_what_it_is(server: Running) -> None:
     expected = {
-        "stopped": "Nothing was committed for 600 s, longer than the 9 s that its last 10 commits "
-        "span, and 900 messages wait.",
+        "stopped": "Nothing was committed for 10 minutes, longer than the 9 s that its last 10 "
+        "commits span, and 900 messages wait.",
         "stalled": "It commits, but always offset 500: in 10 commits over 90 s it has not moved, "
         "and 500 messages wait.",
         "rewound": "It went back from offset 800, is at 310 and has not come back to where it "
@@ -250,6 +256,12 @@ def test_good_partitions_are_explained_on_request(server: Running) -> None:
     assert [reason["rule"] for reason in full["reasons"]] == ["catching_up", "not_judged"]
 
 
+def test_long_times_are_told_in_great_units() -> None:
+    told = [lasting(seconds) for seconds in (0, 119, 120, 7_199, 7_200, 172_800, 10**9)]
+
+    assert told == ["0 s", "119 s", "2 minutes", "120 minutes", "2 hours", "2 days", "11,574 days"]
+
+
 def test_every_rule_can_be_explained() -> None:
     assert set(WHY) == set(Rule)
     assert set(CHANGE) == set(Rule)
@@ -305,7 +317,8 @@ def test_the_overview_is_in_columns(server: Running) -> None:
     answer = get(server, "/v4/overview")
 
     (cluster,) = answer["clusters"]
-    lines = {name: cluster[name][5] for name in cluster if name not in {"name", "problem"}}
+    single = {"name", "problem", "topic_names", "owner_names"}
+    lines = {name: cluster[name][5] for name in cluster if name not in single}
     assert (cluster["name"], cluster["problem"], answer["ready"]) == ("local", "", False)
     assert lines == {
         "group": "stopped",
@@ -319,6 +332,8 @@ def test_the_overview_is_in_columns(server: Running) -> None:
         "last_commit_ms": (NOW_S - 600) * 1000,
         "owner": "",
         "trend": "zzzyyyxxxww",
+        "topics": [cluster["topic_names"].index("orders")],
+        "owners": [0],
     }
     assert {len(cluster[name]) for name in lines} == {6}
 
@@ -333,17 +348,71 @@ def test_the_windows_of_a_group_in_columns(server: Running) -> None:
     assert second["committed_ms"] == []
 
 
-def test_how_fast_a_topic_grows(tmp_path: Path) -> None:
-    """Its end was at 1000 when the commit was seen, and is at 1600 a minute later."""
-    windows = windows_of(ENDS, [("billing", "orders", 0, 900, NOW_S * 1000)])
-    ends = {"orders": [1600, 2000], "a/b": [50]}
+def test_a_window_tells_what_was_judged_as_far_as_its_commits_go() -> None:
+    """Commits that had no more lag than allowed, and the last; all of a window that is not full."""
+    ends = {"orders": [1000, 1000]}
+    full = [("full", "orders", 0, 10 * n, (NOW_S - 100 + n) * 1000) for n in range(1, 10)]
+    short = [("short", "orders", 1, 500, (NOW_S - 100 + n) * 1000) for n in range(3)]
+    windows = windows_of(ends, [("full", "orders", 0, 1000, (NOW_S - 200) * 1000), *full, *short])
+    view = histories(windows)
+    rows = view.rows()
+    stored = np.zeros(len(rows), layout(10))
+    for name in stored.dtype.names or ():
+        stored[name] = getattr(view, name)[rows]
+
+    told = statuses(stored, view.filled[rows], 0.0, 0)
+
+    unknown, ok = [NOT_TOLD], [int(Status.OK)]
+    assert told[0].tolist() == ok + unknown * 8 + [int(Status.REWIND)]
+    assert told[3].tolist() == unknown * 7 + [int(Status.STALL)] * 3
+
+
+def test_how_fast_a_topic_grows_whoever_reads_it(tmp_path: Path) -> None:
+    """A minute later it is longer by 600; of the other partition one reading is known."""
+    ends: dict[str, list[int | None]] = {"orders": [1000, None]}
+    windows = Windows()
+    windows.set_log_ends(log_ends(ends), {"orders": 2}, now_s=NOW_S)
+    ends = {"orders": [1600, 2000]}
+    windows.set_log_ends(log_ends(ends), {"orders": 2}, now_s=NOW_S + 60)
     with running(tmp_path) as started:
-        board = cluster_board(windows, ends, now_s=NOW_S + 60)
+        board = replace(cluster_board(windows, ends), ends=topic_ends(windows.ends))
         started.publish(Board(1, {"local": board}))
         answer = get(started, "/v4/topic", cluster="local", topic="orders")
 
     assert answer["rates"] == [10, None]
-    assert answer["groups"][0]["lags"] == [100, None]
+    assert answer["groups"] == []
+
+
+def test_who_is_silent_reads_ever_slower(tmp_path: Path) -> None:
+    """Ten commits of ten messages, one a second; the log goes on by ten a second."""
+    past = [("billing", "orders", 0, 10 * n, (NOW_S + n) * 1000) for n in range(10)]
+    windows = windows_of({"orders": [90]}, past)
+    rates = {}
+    with running(tmp_path) as started:
+        for silent_s in (0, 1, 91):
+            ends = {"orders": [90 + 10 * silent_s]}
+            windows.set_log_ends(log_ends(ends), {"orders": 1})
+            judged = cluster_board(windows, ends, now_s=NOW_S + 9 + silent_s)
+            started.publish(Board(silent_s, {"local": judged}))
+            (line,) = get(started, "/v4/group", cluster="local", group="billing")["partitions"]
+            rates[silent_s] = (line["commit_rate"], line["lag_trend"])
+
+    assert rates == {0: (10, -10), 1: (10, -8), 91: (0.909, 8.2)}
+
+
+def test_members_without_partitions_are_told_too(tmp_path: Path) -> None:
+    windows = windows_of(ENDS, COMMITS[:10])
+    windows.set_owners("caught up", {("orders", 0): ("/10.0.0.1", "one")})
+    idle = {"caught up": [("/10.0.0.2", "two")]}
+    with running(tmp_path) as started:
+        judged = replace(cluster_board(windows, ENDS), idle=idle)
+        started.publish(Board(1, {"local": judged}))
+        answer = get(started, "/v4/group", cluster="local", group="caught up")
+
+    assert [(each["client_id"], each["partitions"]) for each in answer["members"]] == [
+        ("one", 1),
+        ("two", 0),
+    ]
 
 
 def test_the_configuration_is_shown_without_secrets(tmp_path: Path) -> None:

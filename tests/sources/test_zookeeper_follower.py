@@ -54,7 +54,7 @@ def following(followed: Reporting) -> Iterator[list[str]]:
     states: list[str] = []
 
     def note() -> None:
-        told = health.describe({}, {}, {"old": followed}, 0, 0)["consumers"]
+        told = health.describe({}, {}, {"old": followed}, {}, 0)["consumers"]
         assert isinstance(told, dict)
         if states[-1:] != [told["old"]["state"]]:
             states.append(told["old"]["state"])

@@ -34,6 +34,7 @@ HEADERS = [
     ("cache-control", "no-store"),
 ]
 LATER = {"uplot.js", "theme.js"}  # when a chart is drawn; as a script before all others
+LATE_S = 30  # by which a board may be late before the page says that it is old
 FOR_EVER = "public, max-age=31536000, immutable"
 LOCKED = (
     "<noscript><p>A token is needed: <a href='/?view=groups'>log in</a>, with any name and the "
@@ -92,6 +93,7 @@ def _filled(site: Site, view: str, moment: str) -> Answer:
     body = shell.substitute(
         assets=assets,
         preloads=preloads,
+        fresh=site.settings.judged_every_s + LATE_S,
         history="kept" if site.settings.keeps_history else "",
         view=view,
         moment=html.escape(moment),

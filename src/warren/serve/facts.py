@@ -9,6 +9,7 @@ class ClusterFacts(msgspec.Struct):
     name: str
     now_s: int  # when it was judged
     intervals: int
+    idle: dict[str, list[tuple[str, str]]] = {}  # members without partitions: owner, client id
 
 
 class Facts(msgspec.Struct):

@@ -99,7 +99,7 @@ def _group_cells(line: shapes.GroupLine, view: View) -> Iterable[str]:
 
 def _group(site: Site, cluster: str, group: str) -> str:
     found = one_group(site, OneGroup(cluster=cluster, group=group))
-    why = explain(site, Why(cluster=cluster, group=group))
+    why = explain(site, Why(cluster=cluster, group=group, all=True))
     if isinstance(found, str) or isinstance(why, str):
         return f"<p class='problem'>{escape(str(found))}</p><p><a href='/'>All groups</a></p>"
     reasons = "".join(

@@ -23,6 +23,7 @@ def startup(config: Config, listeners: Sequence[Listener]) -> Startup:
         modules=config_answers.modules(config),
         max_series=config.metrics.max_series,
         keeps_history=config.history is not None,
+        judged_every_s=config.evaluator.expire_cache,
         shown=settings_shown(config),
     )
     return Startup([_server(config, listener) for listener in listeners], settings)

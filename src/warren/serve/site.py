@@ -26,6 +26,7 @@ class Settings(msgspec.Struct):
     modules: dict[str, dict[str, dict[str, object]]]  # /v3/config/KIND/NAME
     max_series: int
     keeps_history: bool
+    judged_every_s: int  # at least; a page that sees no new board for long says so
     shown: dict[str, dict[str, str]]  # /v4/config: every setting by section and key
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from typing import Any
 
 import msgspec
@@ -55,12 +56,21 @@ class Cluster:
 
     def ends(self, topic: str) -> list[int | None] | None:
         """By partition, None where it is not known; None for an unknown topic."""
+        ends = self._of_topic("ends", topic)
+        return None if ends is None else [None if end == NO_END else end for end in ends.tolist()]
+
+    def rates(self, topic: str) -> list[float | None]:
+        """By partition: messages a second lately, None where it is not known."""
+        rates = self._of_topic("end_rates", topic)
+        known = [] if rates is None else rates.tolist()
+        return [None if isnan(rate) else round(rate, 3) for rate in known]
+
+    def _of_topic(self, column: str, topic: str) -> Array | None:
         number = self.topics_with_ends.numbers.get(topic)
         if number is None:
             return None
         first = self.arrays["end_first"]
-        ends = self.arrays["ends"][int(first[number]) : int(first[number + 1])]
-        return [None if end == NO_END else end for end in ends.tolist()]
+        return self.arrays[column][int(first[number]) : int(first[number + 1])]
 
     def groups_of(self, topic: str) -> list[str]:
         lines = np.flatnonzero(self.arrays["topic"] == self.topics.numbers.get(topic, -1))

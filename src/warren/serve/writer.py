@@ -18,7 +18,7 @@ def write(board: Board, granularity: Granularity, process: dict[str, float]) -> 
     facts = Facts(
         board.moment_ms,
         [
-            ClusterFacts(name, cluster.verdicts.now_s, cluster.windows.intervals)
+            ClusterFacts(name, cluster.verdicts.now_s, cluster.windows.intervals, _idle(cluster))
             for name, cluster in board.clusters.items()
         ],
         board.health,
@@ -61,6 +61,14 @@ def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
         "window": cluster.windows.place,
         "end_first": ends.first,
         "ends": ends.end,
+        "end_rates": ends.rate,
+    }
+
+
+def _idle(cluster: ClusterBoard) -> dict[str, list[tuple[str, str]]]:
+    return {
+        _text(group): [(_text(owner), _text(client)) for owner, client in members]
+        for group, members in cluster.idle.items()
     }
 
 
@@ -76,5 +84,9 @@ def _names(names: tuple[str, ...]) -> Array:
     try:
         encoded = msgspec.json.encode(names)
     except UnicodeEncodeError:  # bytes that were not UTF-8 came in as lone surrogates
-        encoded = msgspec.json.encode([NOT_UTF8.sub("\ufffd", name) for name in names])
+        encoded = msgspec.json.encode([_text(name) for name in names])
     return np.frombuffer(encoded, np.uint8)
+
+
+def _text(name: str) -> str:
+    return NOT_UTF8.sub("\ufffd", name)

@@ -91,6 +91,14 @@ class Progress:
         rate = self.rate(now)
         return self.remaining / rate if rate else None
 
+    def read_age_s(self, now: float) -> float | None:
+        """How long ago something was read, or reading began."""
+        return max(now - self._counted[-1][0], 0) if self._counted else None
+
+    def end_age_s(self, now: float) -> float | None:
+        """How long ago the brokers said where the topic ends."""
+        return max(now - self._seen_s, 0) if math.isfinite(self._seen_s) else None
+
     def _aim(self, stable: Mapping[int, int], now: float) -> None:
         """See whether the end aimed at was reached in time; if it was reached, aim at this one.
 

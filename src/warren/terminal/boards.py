@@ -37,7 +37,7 @@ class BoardAnswers:
         return found
 
     def explain(self, cluster: str, group: str) -> Explanation:
-        found = explain.explain(self._newest(), Why(cluster=cluster, group=group))
+        found = explain.explain(self._newest(), Why(cluster=cluster, group=group, all=True))
         if isinstance(found, str):
             raise GroupUnknown(cluster, group)
         return found

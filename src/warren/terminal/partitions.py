@@ -37,10 +37,11 @@ def _head(group: GroupAnswer) -> Text:
 
 
 def _reasons(explanation: Explanation) -> list[Text]:
-    """The first partition of each kind of trouble, for the others are much the same."""
+    """The first partition of each kind, the worst first; the others are much the same."""
     lines = [Text(explanation.why)] if explanation.why else []
-    by_rule = {reason.rule: reason for reason in reversed(explanation.reasons)}
-    for reason in [*by_rule.values()][:MOST_REASONS]:
+    worst_first = sorted(explanation.reasons, key=lambda each: ORDER.index(each.status))
+    by_rule = {reason.rule: reason for reason in reversed(worst_first)}
+    for reason in [*reversed(by_rule.values())][:MOST_REASONS]:
         place = f"{words.shown(reason.topic)}:{reason.partition}"
         lines.append(
             Text.assemble("  ", words.status(reason.status), f" {place}  ", words.shown(reason.why))

@@ -53,10 +53,10 @@ class Remote:
         return self._about("/v4/group", cluster, group, Group)
 
     def explain(self, cluster: str, group: str) -> Explanation:
-        return self._about("/v4/explain", cluster, group, Explanation)
+        return self._about("/v4/explain", cluster, group, Explanation, all="true")
 
-    def _about(self, path: str, cluster: str, group: str, kind: type[T]) -> T:
-        asked = {"cluster": cluster, "group": group}
+    def _about(self, path: str, cluster: str, group: str, kind: type[T], **also: str) -> T:
+        asked = {"cluster": cluster, "group": group, **also}
         answer = self.ask(path, asked, also=(404,))
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise GroupUnknown(cluster, group)

@@ -1,6 +1,7 @@
 """The brokers' end offsets: the last few of each partition of each topic."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from warren.windows.rows import Blocks, Rows
 
 Ints = npt.NDArray[np.int64]
 
+PACE_S = 30.0  # a rate is of about twice so long
+
 
 class EndRows(Rows):
     """One partition a row: its last ends, oldest first; free places repeat the oldest."""
@@ -21,6 +24,8 @@ class EndRows(Rows):
     newest: Ints
     lowest: Ints  # of `ends`: a group at or beyond it was at the end of the log not long ago
     filled: npt.NDArray[np.uint16]
+    seen_s: npt.NDArray[np.float64]  # when the newest was read; 0: nobody said
+    rate: npt.NDArray[np.float32]  # messages a second, of late; NaN: not known
 
     def __init__(self, intervals: int) -> None:
         super().__init__(
@@ -29,6 +34,8 @@ class EndRows(Rows):
                 "newest": ((), np.int64),
                 "lowest": ((), np.int64),
                 "filled": ((), np.uint16),
+                "seen_s": ((), np.float64),
+                "rate": ((), np.float32),
             }
         )
         self.intervals = intervals
@@ -36,14 +43,33 @@ class EndRows(Rows):
     def clear(self, rows: Ints) -> None:
         self.filled[rows] = 0
 
-    def push(self, rows: Ints, offsets: Ints) -> None:
+    def push(self, rows: Ints, offsets: Ints, now_s: float) -> None:
         for start in range(0, len(rows), CHUNK):
             some, new = rows[start : start + CHUNK], offsets[start : start + CHUNK]
+            self._pace(some, new, now_s)
             push(self.ends, some, new[:, None], self.filled[some] == 0)
             self.newest[some] = new
             self.lowest[some] = self.ends[some].min(axis=1)
             held = self.filled[some].astype(np.int64)
             self.filled[some] = np.minimum(held + 1, self.intervals)
+
+    def _pace(self, rows: Ints, new: Ints, now_s: float) -> None:
+        """The growth since the last reading counts the more, the longer that was ago."""
+        took_s = now_s - self.seen_s[rows]
+        is_new = (self.filled[rows] == 0) | (self.seen_s[rows] == 0)
+        later = ~is_new & (took_s > 0)
+        rates = np.where(is_new, np.nan, self.rate[rows])
+        grown = np.maximum(new - self.newest[rows], 0)[later] / took_s[later]
+        before = np.where(np.isnan(rates[later]), grown, rates[later])
+        rates[later] = grown + (before - grown) * np.exp(-took_s[later] / PACE_S)
+        self.rate[rows], self.seen_s[rows] = rates, now_s
+
+
+class Columns(NamedTuple):
+    counts: Ints  # by topic: its partitions
+    is_known: npt.NDArray[np.bool_]  # whether a partition has an end, and the two after it count
+    newest: Ints
+    rate: npt.NDArray[np.float32]  # NaN: not known
 
 
 class LogEnds:
@@ -59,7 +85,9 @@ class LogEnds:
         self.blocks.ensure(number, count)
         return number
 
-    def refresh(self, ends: pa.Table, partition_counts: Mapping[str, int]) -> None:
+    def refresh(
+        self, ends: pa.Table, partition_counts: Mapping[str, int], now_s: float = 0
+    ) -> None:
         """Take in one answer of the brokers; partitions whose end is null keep what they had."""
         for topic, count in partition_counts.items():
             self.ensure(topic, count)
@@ -71,7 +99,7 @@ class LogEnds:
         numbers = [self.ensure(*topic) for topic in zip(names, seen.tolist(), strict=True)]
         rows = self.blocks.base[numbers][codes] + partition
         in_order = np.argsort(rows, kind="stable")
-        self.rows.push(rows[in_order], ends["offset"].to_numpy()[in_order])
+        self.rows.push(rows[in_order], ends["offset"].to_numpy()[in_order], now_s)
 
     def where(self, topics: list[str]) -> tuple[Ints, Ints]:
         """First row and number of partitions of each topic; an unknown topic has none."""
@@ -105,6 +133,14 @@ class LogEnds:
         rows = self._rows(topic)
         ends, known = self.rows.newest[rows].tolist(), (self.rows.filled[rows] > 0).tolist()
         return [end if is_known else None for end, is_known in zip(ends, known, strict=True)]
+
+    def columns(self, topics: Sequence[str]) -> Columns:
+        """All partitions of these topics, one after the other."""
+        numbers = np.array([self.topics.ids[topic] for topic in topics], np.int64)
+        rows = self.blocks.rows_of(numbers)
+        is_known = self.rows.filled[rows] > 0
+        rate = np.where(is_known, self.rows.rate[rows], np.float32(np.nan))
+        return Columns(self.blocks.count[numbers], is_known, self.rows.newest[rows], rate)
 
     def recent(self, topic: str) -> list[list[int]]:
         """By partition: the ends it remembers, oldest first."""

@@ -30,6 +30,12 @@ class Member(Struct):
     by_name: Mapping[str, Partitions] = field(default_factory=dict)  # of a classic group
     by_id: Mapping[UUID, Partitions] = field(default_factory=dict)  # of a KIP-848 group
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is known to have nothing to read."""
+        assigned = [*self.by_name.values(), *self.by_id.values()]
+        return self.seen and not any(assigned)
+
 
 class Group(Struct):
     protocol: Protocol

@@ -39,6 +39,8 @@ class Membership:
         self._listed: Mapping[UUID, str] = {}  # topics the cluster has, as it was asked last
         self._told: dict[UUID, str] = {}  # topics that records named
         self._waiting: dict[str, set[UUID]] = {}  # groups, for the names of these topics
+        # By group: owner and client id of the members that have nothing to read.
+        self.idle: dict[str, list[tuple[str, str]]] = {}
 
     def fold(self, events: Iterable[tuple[int, Event]]) -> Changes:
         """Take in a batch of (order, event); the events of one group in the order of the log."""
@@ -55,6 +57,7 @@ class Membership:
         deleted = batch.all_deleted()
         for name in deleted:
             self._waiting.pop(name, None)
+            self.idle.pop(name, None)
         owners = {name: self._owners(name) for name in batch.changed if name in self.groups}
         return Changes(owners, deleted, self._room.refused - refused)
 
@@ -75,6 +78,7 @@ class Membership:
         if known := self.groups.pop(group, None):
             self._room.leave(known.members.values())
         self._waiting.pop(group, None)
+        self.idle.pop(group, None)
 
     def dump(self) -> bytes:
         return msgspec.msgpack.encode(_Saved(self.groups, self._told))
@@ -114,7 +118,14 @@ class Membership:
         self._waiting.pop(name, None)
         if unnamed:
             self._waiting[name] = unnamed
+        self._note_idle(name)
         return owners
+
+    def _note_idle(self, name: str) -> None:
+        self.idle.pop(name, None)
+        idle = [each for each in self.groups[name].members.values() if each.is_idle]
+        if idle:
+            self.idle[name] = sorted((each.client_host, each.client_id) for each in idle)
 
 
 def _owned(member: Member, assigned: Mapping[str, Partitions]) -> Owners:

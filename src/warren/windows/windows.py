@@ -175,15 +175,17 @@ class Windows:
         partition_counts: Mapping[str, int],
         *,
         complete_as_of_s: int | None = None,
+        now_s: float = 0,
     ) -> None:
         """Take in one refresh of LOG_ENDS, and let the commits go on that waited for it.
 
+        `now_s` is when they were read: two readings tell how fast a log grows.
         `complete_as_of_s` says that `partition_counts` names every topic there is, asked for at
         that moment: commits that have waited since before then for anything else are dropped.
         """
         ends, counts = fitting(ends, partition_counts, self.ends.topics, self.limits.topics)
         self._leave_out(frozenset(partition_counts.keys() - counts.keys()))
-        self.ends.refresh(ends, counts)
+        self.ends.refresh(ends, counts, now_s)
         self.dropped[NO_ROOM] += self.waiting.release(self.grid, self.ends, self.owners.row)
         self.owners.place_unplaced()
         if complete_as_of_s is not None:

@@ -1,5 +1,6 @@
 // Everything asked of Warren: answers, and the stream that tells when to ask again.
 
+import { forTheTab } from "./kept.js";
 import { askForToken } from "./token.js";
 
 const TOKEN = "warren-token";
@@ -11,10 +12,21 @@ const LONGEST_SILENCE_MS = 45_000; // of a stream that says every 15 s that it l
 
 export class Missing extends Error {}
 
+let ahead = 0; // of the server's clock before the reader's, in milliseconds
+
+// The time it is for Warren: what it tells is not to be measured by another clock.
+export const serverNow = () => Date.now() + ahead;
+
+function learnTime(response) {
+  const told = Date.parse(response.headers.get("date") ?? "");
+  // The header tells whole seconds: a difference below one is none.
+  if (told) ahead = Math.abs(told - Date.now()) < 2000 ? 0 : told - Date.now();
+}
+
 // With `omit` a browser does not put its own log-in window over the page's.
 async function request(path, signal) {
   for (;;) {
-    const token = sessionStorage.getItem(TOKEN);
+    const token = forTheTab.get(TOKEN);
     const headers = token ? { authorization: `Bearer ${token}` } : {};
     const response = await fetch(path, {
       headers,
@@ -22,9 +34,10 @@ async function request(path, signal) {
       credentials: "omit",
       cache: "no-store",
     });
+    learnTime(response);
     if (response.status !== 401) return response;
-    const isOld = sessionStorage.getItem(TOKEN) !== token; // another request has asked meanwhile
-    if (!isOld) sessionStorage.setItem(TOKEN, await askForToken(Boolean(token)));
+    const isOld = forTheTab.get(TOKEN) !== token; // another request has asked meanwhile
+    if (!isOld) forTheTab.set(TOKEN, await askForToken(Boolean(token)));
   }
 }
 

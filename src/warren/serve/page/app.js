@@ -1,8 +1,8 @@
 // Which view is shown, and when it is drawn anew.
 
-import { follow, Missing, wait } from "./api.js";
+import { follow, Missing, serverNow, wait } from "./api.js";
 import { badge, h, named } from "./dom.js";
-import { clockTime, exactly } from "./format.js";
+import { clockTime, duration, exactly } from "./format.js";
 import { groupView } from "./group.js";
 import { healthView } from "./health.js";
 import { overviewView } from "./overview.js";
@@ -21,11 +21,13 @@ const VIEWS = {
 const main = document.getElementById("view");
 const live = document.getElementById("live");
 const news = document.getElementById("news");
+const FRESH_MS = Number(document.body.dataset.fresh) * 1000; // a board that is older is told to be
 
 let view = null; // { element, title, refresh, key?, told?, redraw?, close? }
 let restMs = 1000; // between two drawings
 let due = false;
 let isBusy = false;
+let momentMs = 0; // of the board that was told of last
 
 async function show() {
   const where = place(location.hash);
@@ -40,6 +42,7 @@ async function show() {
   document.title = `${view.title} · Warren`;
   await refresh(view);
   main.scrollTop = 0;
+  if (document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
 // The last drawing stays until the next is there.
@@ -85,7 +88,8 @@ function told(kind, data) {
     view?.told?.(data);
   } else {
     due = true;
-    if (data?.moment_ms) showMoment(data.moment_ms);
+    if (data?.moment_ms) momentMs = data.moment_ms;
+    showMoment();
   }
 }
 
@@ -95,15 +99,23 @@ function tell({ cluster, group, before, after }) {
   news.replaceChildren(named(group), ` in ${cluster} `, change);
 }
 
-function showMoment(ms) {
+// A stream that lives may tell of nothing new: what counts is how old the board is.
+function showMoment() {
+  if (!momentMs || live.dataset.state !== "live") return;
+  const age = serverNow() - momentMs;
+  live.toggleAttribute("data-old", age > FRESH_MS);
+  const when = { datetime: new Date(momentMs).toISOString(), title: exactly(momentMs) };
   live.replaceChildren(
-    "live ",
-    h("time", { datetime: new Date(ms).toISOString(), title: exactly(ms) }, clockTime(ms)),
+    ...(age > FRESH_MS
+      ? ["nothing new for ", h("time", when, duration(age / 1000))]
+      : ["live ", h("time", when, clockTime(momentMs))]),
   );
 }
 
 function changed(state) {
   live.dataset.state = state;
+  live.removeAttribute("data-old");
+  showMoment();
   if (state === "lost") live.textContent = "connection lost, trying again";
   if (state === "polling") live.textContent = "every 5 s";
 }
@@ -127,7 +139,14 @@ function adopt() {
   history.replaceState(null, "", `/${asked.has("group") ? groupLink(cluster, group) : list}`);
 }
 
+// Not by the address, which names views.
+function skip(event) {
+  event.preventDefault();
+  main.focus();
+}
+
 adopt();
+document.querySelector(".skip").addEventListener("click", skip);
 showTheme(document.getElementById("theme"), () => view?.redraw?.());
 addEventListener("hashchange", show);
 addEventListener("keydown", onKey);
@@ -135,3 +154,4 @@ addEventListener("visibilitychange", () => (due = true));
 await show();
 follow(told, changed);
 keepFresh();
+setInterval(showMoment, 5000);

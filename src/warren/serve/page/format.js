@@ -24,10 +24,15 @@ export const brief = (number) =>
 
 export const percent = (part) => `${Math.round(part * 100)} %`;
 
+// Of messages.
 export function rate(number) {
   if (number === null || number === undefined) return "–";
   const digits = Math.abs(number) < 10 && number % 1 ? 1 : 0;
-  return `${number.toFixed(digits)}/s`;
+  return `${Number(number.toFixed(digits)).toLocaleString("en")} msg/s`;
+}
+
+export function growth(number) {
+  return number > 0 ? `+${rate(number)}` : rate(number).replace("-", "−");
 }
 
 export function duration(seconds) {

@@ -11,17 +11,22 @@ export function gridOf(lines, fromMs, toMs) {
   const step = (toMs - fromMs) / (COLUMNS - 1) || 1;
   const times = Array.from({ length: COLUMNS }, (_, at) => fromMs + at * step);
   const rows = lines.map((line) => ({ ...line, ...rowOf(line.points, times) }));
-  const known = (column) => rows.map((row) => row.lags[column]).filter((lag) => lag !== null);
+  const known = rows.filter((row) => row.points.length).map(backwards);
+  const over = (combine) =>
+    times.map((_, at) => (known.length ? known.map((lags) => lags[at]).reduce(combine) : null));
   return {
     times,
     rows,
-    total: times.map((_, at) =>
-      known(at).length ? known(at).reduce((sum, lag) => sum + lag, 0) : null,
-    ),
-    worst: times.map((_, at) =>
-      known(at).length ? known(at).reduce((most, lag) => Math.max(most, lag), 0) : null,
-    ),
+    total: over((sum, lag) => sum + lag),
+    worst: over((most, lag) => Math.max(most, lag)),
   };
+}
+
+// A lag that is not known counts as the next one that is: a window that begins later than the
+// others makes no jump.
+function backwards({ lags, points }) {
+  const first = points[0][1];
+  return lags.map((lag) => lag ?? first);
 }
 
 function rowOf(points, times) {
@@ -41,7 +46,7 @@ function rowOf(points, times) {
 }
 
 // The windows of /v4/windows with the partitions of /v4/group, which are in the same order. A
-// window tells no status of the past: `seen` keeps what was seen as long as the page is open.
+// window tells few statuses of the past: `seen` keeps what was seen as long as the page is open.
 export function linesOf(windows, partitions, seen) {
   const most = Math.min(MOST_SEEN, Math.ceil(MOST_SEEN_IN_ALL / windows.partitions.length));
   return windows.partitions.map((window, at) => {
@@ -56,11 +61,22 @@ export function linesOf(windows, partitions, seen) {
     const commits = committed_ms.map((ms, number) => [
       ms,
       window.lag[number],
-      ms === last ? status : "",
+      window.status[number],
     ]);
-    const points = commits.filter(([ms, lag]) => lag !== null && ms < (own[0]?.[0] ?? Infinity));
-    return { topic, partition, status, points: [...points, ...own] };
+    const before = own[0]?.[0] ?? Infinity;
+    const points = commits.filter(([ms, lag]) => lag !== null && ms < before);
+    const stop = stopped(committed_ms, points.at(-1), own[0]);
+    return { topic, partition, status, points: [...points, ...stop, ...own] };
   });
+}
+
+// It stopped when the silence grew longer than the window, and not when it committed last.
+function stopped(committed_ms, last, next) {
+  if (!last || next?.[2] !== "STOP") return [];
+  const [lastMs, lag] = last;
+  const ms = 2 * committed_ms.at(-1) - committed_ms[0];
+  if (ms >= next[0] || ms <= lastMs) return [];
+  return [[ms, lag + ((next[1] - lag) * (ms - lastMs)) / (next[0] - lastMs), "STOP"]];
 }
 
 // From when to show: half of the windows reach back at least so far, or what was seen does.

@@ -15,14 +15,14 @@ const SERIES = [
   { label: "worst partition", colour: "second", dash: [5, 4] },
 ];
 
-export function groupView({ names: [cluster, group] }) {
+export function groupView({ names: [cluster, group], query }) {
   const where = { cluster, group };
   const head = h("header", { class: "title" });
   const numbers = h("div", null);
   const why = h("div", null);
   const chart = new Chart(SERIES, "Lag over time");
   const heat = new Heat("Lag of each partition over time");
-  const past = new Past(where, () => draw());
+  const past = new Past(where, query, () => draw());
   const partitions = partitionTable(cluster);
   const members = h("div", null);
   const element = h(
@@ -83,7 +83,7 @@ export function groupView({ names: [cluster, group] }) {
       const [answer, windows, reasons] = await Promise.all([
         get("/v4/group", where),
         get("/v4/windows", where),
-        get("/v4/explain", where),
+        get("/v4/explain", { ...where, all: true }),
       ]);
       if (answer.partitions.length !== windows.partitions.length) return; // of two boards
       live = gridOf(
@@ -95,7 +95,7 @@ export function groupView({ names: [cluster, group] }) {
       renew(why, [verdict(reasons, cluster)]);
       partitions.show(answer);
       renew(members, [memberTable(answer.members)]);
-      if (!past.shown) await draw();
+      if (!past.shown) await draw(); // of the past nothing has changed
       past.look();
     },
     told: (change) => past.tell(change),

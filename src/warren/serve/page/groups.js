@@ -16,6 +16,14 @@ const ORDERS = {
   lag: { direction: "descending", compare: (a, b) => b.lag - a.lag },
   age: { direction: "ascending", compare: (a, b) => a.lastMs - b.lastMs },
 };
+// For people who cannot click on a head.
+export const ORDER_NAMES = {
+  trouble: "Trouble first",
+  name: "By name",
+  lag: "Greatest lag first",
+  age: "Oldest commit first",
+  "-age": "Newest commit first",
+};
 const OPPOSITE = { ascending: "descending", descending: "ascending" };
 
 // A name with a minus before it is the order turned round; equal ones are by name in both.
@@ -26,8 +34,11 @@ export function orderOf(sort) {
 }
 
 export function rowsOf(answer) {
-  return answer.clusters.flatMap((of) =>
-    of.group.map((group, at) => ({
+  return answer.clusters.flatMap((of) => {
+    const topics = of.topic_names.map((name) => name.toLowerCase());
+    const owners = of.owner_names.map((name) => name.toLowerCase());
+    const words = (names, some) => some.map((number) => names[number]).join("\n");
+    return of.group.map((group, at) => ({
       key: `${of.name}\n${group}`,
       cluster: of.name,
       group,
@@ -41,9 +52,9 @@ export function rowsOf(answer) {
       lastMs: of.last_commit_ms[at],
       owner: of.owner[at],
       trend: of.trend[at],
-      words: `${group}\n${of.max_lag_topic[at]}\n${of.owner[at]}`.toLowerCase(),
-    })),
-  );
+      words: `${group.toLowerCase()}\n${words(topics, of.topics[at])}\n${words(owners, of.owners[at])}`,
+    }));
+  });
 }
 
 // Those that match, sorted, and how many there would be of each status.

@@ -1,6 +1,6 @@
 // Warren about itself.
 
-import { get } from "./api.js";
+import { get, serverNow } from "./api.js";
 import { fact, facts, h, named, renew, section } from "./dom.js";
 import { ago, brief, count, duration } from "./format.js";
 import { plain } from "./tables.js";
@@ -42,7 +42,7 @@ function parts(health) {
   return [
     facts(
       fact("State", health.ready ? "ready" : "reading"),
-      fact("Board", ago(health.moment_ms, Date.now())),
+      fact("Board", ago(health.moment_ms, serverNow())),
       fact(
         "Tick",
         health.tick_seconds === undefined ? "–" : `${Math.round(health.tick_seconds * 1000)} ms`,
@@ -63,6 +63,7 @@ function clusters(all) {
   const rows = Object.entries(all).map(([name, each]) => [
     named(name),
     each.data_age_s === null || each.data_age_s === undefined ? "–" : duration(each.data_age_s),
+    count(each.leaderless),
     count(each.without_log_end),
     count(each.waiting_for_log_end),
     count(sum(each.dropped)),
@@ -75,7 +76,8 @@ function clusters(all) {
         [
           "Cluster",
           "Age of log ends",
-          "Partitions without log end",
+          "Without leader",
+          "Without log end",
           "Commits waiting",
           "Dropped",
           "Restarts",
@@ -89,17 +91,18 @@ function clusters(all) {
 function consumers(all) {
   const rows = Object.entries(all).map(([name, each]) => {
     const left = each.seconds_left ? `, about ${duration(each.seconds_left)}` : "";
-    const held = sum(each.held_back) ? `held back: ${sum(each.held_back)}` : "";
     return [
       named(name),
       each.state ?? "–",
+      duration(each.read_age_s),
+      duration(each.end_age_s),
       h("span", { title: positions(each.positions) }, brief(sum(each.positions))),
       `${count(each.remaining)}${left}`,
       `${brief(each.rate ?? 0)}/s`,
       brief(each.records ?? 0),
       reasons(each.skipped),
       count(each.restarts),
-      each.problem ? problem(each.problem) : held || "none",
+      problem(troubles(each).join("; ")),
     ];
   });
   return rows.length
@@ -108,6 +111,8 @@ function consumers(all) {
         [
           "Consumer",
           "State",
+          "Last read",
+          "End asked",
           "Position",
           "To read",
           "Reads",
@@ -119,6 +124,16 @@ function consumers(all) {
         rows,
       )
     : none();
+}
+
+// Partitions that a hanging transaction holds back, or whose leader does not answer.
+function troubles(consumer) {
+  const some = (label, numbers) => (numbers?.length ? [`${label}: ${numbers.join(", ")}`] : []);
+  return [
+    ...(consumer.problem ? [consumer.problem] : []),
+    ...some("held back", consumer.held_back),
+    ...some("no answer", consumer.unanswered),
+  ];
 }
 
 const positions = (all) =>
@@ -151,7 +166,7 @@ const heading = (key) =>
 
 function inWords(key, value) {
   if (value === null || value === undefined || value === "") return "–";
-  if (key.endsWith("_ms") && typeof value === "number") return ago(value, Date.now());
+  if (key.endsWith("_ms") && typeof value === "number") return ago(value, serverNow());
   if (key.endsWith("_s") && typeof value === "number") return duration(value);
   if (typeof value === "number") return count(value);
   if (typeof value === "boolean") return value ? "yes" : "no";

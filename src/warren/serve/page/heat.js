@@ -2,37 +2,41 @@
 
 import { h } from "./dom.js";
 import { brief, exactly, timeWithin } from "./format.js";
+import { byLag, byStatus, writeStatuses } from "./paints.js";
 import { colour } from "./themes.js";
 
 const MOST_ROWS = 240;
 const TALLEST = 480;
 const GAP = 7; // between a name and its cells
 const WIDEST = 0.4; // part of the width that names may take
-const STEPS = ["heat-0", "heat-1", "heat-2", "heat-3", "heat-4", "heat-5"];
-const SHADES = 10; // between two steps
+const READABLE = 11; // height of a row that can hold letters
+const FONT = "system-ui, sans-serif";
+const HOW = "Point at a cell, or move with the arrow keys, to read it.";
 
 export class Heat {
   constructor(label) {
     this.by = "lag";
-    this.canvas = h("canvas", { class: "heat", role: "img", "aria-label": label });
-    this.readout = h("p", { class: "readout" }, "");
+    this.at = null; // the cell that is read: { row, column }
+    this.canvas = h("canvas", {
+      class: "heat",
+      role: "application", // arrow keys are ours
+      tabindex: 0,
+      "aria-label": `${label}. Arrow keys move from cell to cell.`,
+      onpointermove: (event) => this.#point(event),
+      onpointerdown: (event) => this.#point(event),
+      onpointerleave: (event) => this.#leave(event),
+      onkeydown: (event) => this.#key(event),
+      onfocus: () => this.grid && this.redraw(),
+      onblur: () => this.grid && this.redraw(),
+    });
+    this.readout = h("p", { class: "readout", "aria-live": "off" }, "");
     this.span = h("p", { class: "span" });
     this.legend = h("p", { class: "legend" });
-    const choice = (by, text) =>
-      h(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(by === this.by),
-          onclick: (event) => this.#choose(by, event.target),
-        },
-        text,
-      );
     this.choices = h(
       "div",
       { class: "segmented", role: "group", "aria-label": "Colour by" },
-      choice("lag", "Lag"),
-      choice("status", "Status"),
+      this.#choice("lag", "Lag"),
+      this.#choice("status", "Status"),
     );
     this.element = h(
       "div",
@@ -42,58 +46,52 @@ export class Heat {
       this.span,
       this.readout,
     );
-    this.canvas.addEventListener("pointermove", (event) => this.#read((this.pointed = event)));
-    this.canvas.addEventListener("pointerleave", () => this.#read((this.pointed = null)));
     this.sizes = new ResizeObserver(() => this.grid && this.redraw());
     this.sizes.observe(this.canvas);
   }
 
-  #choose(by, button) {
-    this.by = by;
-    for (const each of this.choices.children)
-      each.setAttribute("aria-pressed", String(each === button));
-    this.redraw();
+  #choice(by, text) {
+    const choose = (event) => {
+      this.by = by;
+      for (const each of this.choices.children)
+        each.setAttribute("aria-pressed", String(each === event.target));
+      this.redraw();
+    };
+    const isChosen = String(by === this.by);
+    return h("button", { type: "button", "aria-pressed": isChosen, onclick: choose }, text);
   }
 
   show(grid) {
     this.grid = grid;
     this.rows = grid.rows;
-    this.note = "Point at a cell to read it.";
+    this.note = HOW;
     if (this.rows.length > MOST_ROWS) {
       const latest = (row) => row.lags.at(-1) ?? -1;
       this.rows = [...this.rows].sort((a, b) => latest(b) - latest(a)).slice(0, MOST_ROWS);
-      this.note = `The ${MOST_ROWS} of ${grid.rows.length} partitions with the greatest lag.`;
+      this.note = `The ${MOST_ROWS} of ${grid.rows.length} partitions with the greatest lag. ${HOW}`;
     }
+    this.#keepInside();
     this.redraw();
-    this.#read(this.pointed);
+    this.readout.setAttribute("aria-live", "off"); // a new board is no reason to speak
+    this.#read();
   }
 
   redraw() {
     const scale = devicePixelRatio || 1;
-    const rowHeight = Math.max(
-      2,
-      Math.min(16, Math.floor(TALLEST / Math.max(this.rows.length, 1))),
-    );
-    const [width, height] = [
-      this.canvas.clientWidth || 600,
-      rowHeight * Math.max(this.rows.length, 1),
-    ];
+    const count = Math.max(this.rows.length, 1);
+    const rowHeight = Math.max(2, Math.min(16, Math.floor(TALLEST / count)));
+    const [width, height] = [this.canvas.clientWidth || 600, rowHeight * count];
     this.canvas.style.height = `${height}px`;
     [this.canvas.width, this.canvas.height] = [width * scale, height * scale];
     const pen = this.canvas.getContext("2d");
     pen.scale(scale, scale);
-    const gap = rowHeight > 5 ? 1 : 0;
-    const [paint, legend] = this.by === "lag" ? this.#byLag() : this.#byStatus();
-    const columns = Math.max(this.grid.times.length, 1);
-    const left = rowHeight < 11 ? 0 : this.#drawNames(pen, rowHeight, width * WIDEST);
-    const cell = (width - left) / columns;
-    this.rows.forEach((row, at) => {
-      for (let column = 0; column < columns; column += 1) {
-        pen.fillStyle = paint(row, column);
-        pen.fillRect(left + column * cell, at * rowHeight, cell + 0.5, rowHeight - gap);
-      }
-    });
+    pen.textBaseline = "middle";
+    const { paint, legend } = this.by === "lag" ? byLag(this.rows) : byStatus();
+    const left = rowHeight < READABLE ? 0 : this.#drawNames(pen, rowHeight, width * WIDEST);
+    const cell = (width - left) / Math.max(this.grid.times.length, 1);
     this.size = { rowHeight, cell, left };
+    this.rows.forEach((row, at) => this.#drawRow(pen, row, at, paint));
+    this.#drawCursor(pen);
     this.legend.replaceChildren(...legend);
     this.span.style.paddingLeft = `${left}px`;
     this.span.replaceChildren(
@@ -101,50 +99,43 @@ export class Heat {
     );
   }
 
+  #drawRow(pen, row, at, paint) {
+    const { rowHeight, cell, left } = this.size;
+    const gap = rowHeight > 5 ? 1 : 0;
+    for (let column = 0; column < this.grid.times.length; column += 1) {
+      pen.fillStyle = paint(row, column);
+      pen.fillRect(left + column * cell, at * rowHeight, cell + 0.5, rowHeight - gap);
+    }
+    if (this.by !== "status" || rowHeight < READABLE) return;
+    pen.font = `600 9px ${FONT}`;
+    pen.textAlign = "left";
+    writeStatuses(pen, row.statuses, { left, cell, middle: (at + 0.5) * rowHeight });
+  }
+
   // The numbers of the partitions, with the topic if there are several; gives the room they take.
   #drawNames(pen, rowHeight, most) {
     const isOfOne = new Set(this.rows.map((row) => row.topic)).size === 1;
     const short = (row) => String(row.partition ?? "");
-    pen.font = "11px system-ui, sans-serif";
+    pen.font = `11px ${FONT}`;
     const names = this.rows.map((row) => cut(pen, isOfOne ? short(row) : nameOf(row), most));
     const left = Math.max(0, ...names.map((name) => pen.measureText(name).width)) + 2 * GAP;
     pen.fillStyle = colour("muted");
     pen.textAlign = "right";
-    pen.textBaseline = "middle";
     names.forEach((name, at) => pen.fillText(name, left - GAP, (at + 0.5) * rowHeight));
     return left;
   }
 
-  #byLag() {
-    const most = Math.max(
-      1,
-      ...this.rows.map((row) => row.lags.reduce((max, lag) => Math.max(max, lag ?? 0), 0)),
+  #drawCursor(pen) {
+    if (!this.at || document.activeElement !== this.canvas) return;
+    const { rowHeight, cell, left } = this.size;
+    pen.lineWidth = 2;
+    pen.strokeStyle = colour("text");
+    pen.strokeRect(
+      left + this.at.column * cell,
+      this.at.row * rowHeight + 1,
+      Math.max(cell, 4),
+      Math.max(rowHeight - 2, 2),
     );
-    const shades = shadesOf(STEPS.slice(1).map(colour));
-    const [good, none] = [colour(STEPS[0]), colour("raised")];
-    const shade = (lag) =>
-      lag < 0.5
-        ? good
-        : shades[Math.round(Math.sqrt(Math.min(lag / most, 1)) * (shades.length - 1))];
-    const paint = (row, at) => (row.lags[at] === null ? none : shade(row.lags[at]));
-    const keys = STEPS.map((name) => h("span", { class: `swatch ${name}` }));
-    return [paint, ["0 ", ...keys, ` ${brief(Math.round(most))} messages`]];
-  }
-
-  #byStatus() {
-    const names = ["OK", "WARN", "STOP", "STALL", "REWIND"];
-    const colours = Object.fromEntries(
-      names.map((name) => [name, colour(`cell-${name.toLowerCase()}`)]),
-    );
-    const none = colour("raised");
-    const paint = (row, at) => colours[row.statuses[at]] ?? none;
-    const keys = names.map((name) =>
-      h("span", { class: "key" }, h("span", { class: `swatch cell-${name.toLowerCase()}` }), name),
-    );
-    return [
-      paint,
-      [...keys, h("span", { class: "key" }, h("span", { class: "swatch unknown" }), "not told")],
-    ];
   }
 
   #ends() {
@@ -152,27 +143,64 @@ export class Heat {
     return times.length ? [times[0], times.at(-1)] : [];
   }
 
-  #read(event) {
-    this.readout.textContent = (event && this.#cellAt(event)) || this.note;
+  // A finger that is lifted leaves what it pointed at to be read; a mouse that goes takes it along.
+  #point(event) {
+    const box = this.canvas.getBoundingClientRect();
+    this.at = {
+      row: Math.floor((event.clientY - box.top) / this.size.rowHeight),
+      column: Math.floor((event.clientX - box.left - this.size.left) / this.size.cell),
+    };
+    this.#keepInside();
+    this.readout.setAttribute("aria-live", "off");
+    this.#read();
   }
 
-  #cellAt(event) {
-    const box = this.canvas.getBoundingClientRect();
-    const row = this.rows[Math.floor((event.clientY - box.top) / this.size.rowHeight)];
-    const at = Math.max(
-      0,
-      Math.min(
-        this.grid.times.length - 1,
-        Math.floor((event.clientX - box.left - this.size.left) / this.size.cell),
-      ),
-    );
+  #leave(event) {
+    if (event.pointerType !== "mouse" || document.activeElement === this.canvas) return;
+    this.at = null;
+    this.#read();
+  }
+
+  #key(event) {
+    const last = this.grid.times.length - 1;
+    const { row, column } = this.at ?? { row: 0, column: last };
+    const places = {
+      ArrowUp: { row: row - 1, column },
+      ArrowDown: { row: row + 1, column },
+      ArrowLeft: { row, column: column - 1 },
+      ArrowRight: { row, column: column + 1 },
+      Home: { row, column: 0 },
+      End: { row, column: last },
+    };
+    if (!(event.key in places) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    this.at = this.at ? places[event.key] : { row, column };
+    this.#keepInside();
+    this.redraw();
+    this.readout.setAttribute("aria-live", "polite");
+    this.#read();
+  }
+
+  #keepInside() {
+    if (!this.at) return;
+    const within = (number, count) => Math.max(0, Math.min(count - 1, number));
+    this.at.row = within(this.at.row, this.rows.length);
+    this.at.column = within(this.at.column, this.grid.times.length);
+  }
+
+  #read() {
+    this.readout.textContent = (this.at && this.#inWords(this.at)) || this.note;
+  }
+
+  #inWords({ row: number, column }) {
+    const row = this.rows[number];
     if (!row) return "";
-    const lag = row.lags[at] === null ? "nothing known" : `lag ${brief(Math.round(row.lags[at]))}`;
+    const lag = row.lags[column];
     const parts = [
       nameOf(row),
-      timeWithin(this.grid.times[at], this.#ends()),
-      lag,
-      row.statuses[at],
+      timeWithin(this.grid.times[column], this.#ends()),
+      lag === null ? "nothing known" : `lag ${brief(Math.round(lag))}`,
+      row.statuses[column],
     ];
     return parts.filter(Boolean).join(" · ");
   }
@@ -190,22 +218,4 @@ function cut(pen, name, most) {
   let text = name;
   while (text.length > 2 && pen.measureText(text).width > most) text = `…${text.slice(2)}`;
   return text;
-}
-
-// Colours between colours, so that small differences show.
-function shadesOf(colours) {
-  const parts = colours.map((each) =>
-    each
-      .match(/[\d.]+/g)
-      .slice(0, 3)
-      .map(Number),
-  );
-  const between = (one, other, part) =>
-    `rgb(${one.map((value, at) => Math.round(value + (other[at] - value) * part)).join(" ")})`;
-  const shades = parts
-    .slice(1)
-    .flatMap((other, at) =>
-      Array.from({ length: SHADES }, (_, number) => between(parts[at], other, number / SHADES)),
-    );
-  return [...shades, colours.at(-1)];
 }

@@ -90,11 +90,17 @@ export class List {
     this.draw(true);
   }
 
+  // The first row that is wholly in sight.
+  get #uppermost() {
+    return Math.ceil(this.element.scrollTop / this.height);
+  }
+
   // Whether the key was one of the list's.
   key(event) {
     const page = Math.max(1, Math.floor(this.element.clientHeight / this.height) - 2);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
-    if (event.key in steps) this.move(this.selected < 0 ? 0 : this.selected + steps[event.key]);
+    if (event.key in steps) 
+      this.move(this.selected < 0 ? this.#uppermost : this.selected + steps[event.key]);
     else if (event.key === "Enter" && this.selected >= 0) this.open(this.items[this.selected]);
     else return false;
     event.preventDefault();

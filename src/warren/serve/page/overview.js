@@ -3,9 +3,9 @@
 import { get } from "./api.js";
 import { badge, h, renew } from "./dom.js";
 import { count } from "./format.js";
-import { chosen, clusterCards, orderOf, rowsOf } from "./groups.js";
+import { chosen, clusterCards, ORDER_NAMES, orderOf, rowsOf } from "./groups.js";
 import { List } from "./list.js";
-import { groupLink } from "./places.js";
+import { asQuery, groupLink } from "./places.js";
 import { COLUMNS, fillRow, makeRow } from "./rows.js";
 
 const STATUSES = ["ERR", "WARN", "OK"];
@@ -39,6 +39,12 @@ export function overviewView({ query }) {
     oninput: () => change({ text: search.value }),
   });
   const filters = h("div", { class: "filters", role: "group", "aria-label": "Only with status" });
+  // In place of the heads where there is no room for them.
+  const order = h(
+    "select",
+    { class: "order", "aria-label": "Order", onchange: () => change({ sort: order.value }) },
+    ...Object.entries(ORDER_NAMES).map(([sort, text]) => h("option", { value: sort }, text)),
+  );
   const total = h("p", { class: "total", role: "status" });
   const cards = h("div", { class: "clusters" });
   const header = h("div", { role: "row", class: "row header", "aria-rowindex": 1 });
@@ -55,7 +61,7 @@ export function overviewView({ query }) {
     "Still reading the offsets topics: what is shown is not complete. ",
     h("a", { href: "#/health" }, "How far it is"),
   );
-  const tools = h("div", { class: "tools" }, search, filters, total);
+  const tools = h("div", { class: "tools" }, search, filters, order, total);
   const hints = h("p", { class: "hints" }, ...KEYS.map(hint));
   const element = h(
     "div",
@@ -70,14 +76,9 @@ export function overviewView({ query }) {
 
   function change(some) {
     Object.assign(asked, some);
-    const set = Object.entries({
-      q: asked.text,
-      status: asked.status,
-      cluster: asked.cluster,
-      sort: asked.sort === "trouble" ? "" : asked.sort,
-    });
-    const text = new URLSearchParams(set.filter(([, value]) => value)).toString();
-    history.replaceState(null, "", text ? `#/?${text}` : "#/");
+    const { text: q, status, cluster } = asked;
+    const sort = asked.sort === "trouble" ? "" : asked.sort;
+    history.replaceState(null, "", `#/${asQuery({ q, status, cluster, sort })}`);
     list.element.scrollTop = 0;
     draw();
   }
@@ -112,6 +113,7 @@ export function overviewView({ query }) {
   function draw() {
     const { shown, counts } = chosen(state.rows, asked);
     renew(header, COLUMNS.map((column) => headCell(column, asked.sort, sortBy)));
+    order.value = asked.sort;
     drawFilters(counts);
     renew(cards, clusterCards(state.answer, asked.cluster, chooseCluster));
     total.textContent =

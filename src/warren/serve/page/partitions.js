@@ -1,7 +1,7 @@
 // The partitions and the members of a group as tables.
 
 import { badge, h, named, rank } from "./dom.js";
-import { brief, count, duration, exactly, percent, rate } from "./format.js";
+import { brief, count, duration, exactly, growth, percent, rate } from "./format.js";
 import { topicLink } from "./places.js";
 import { plain, sortable } from "./tables.js";
 
@@ -42,12 +42,12 @@ export function partitionTable(cluster) {
     },
     {
       label: "Lag grows",
-      cell: (line) => rate(line.lag_trend),
+      cell: (line) => growth(line.lag_trend),
       value: (line) => line.lag_trend,
       number: true,
     },
     {
-      label: "Commits",
+      label: "Reads",
       cell: (line) => rate(line.commit_rate),
       value: (line) => line.commit_rate,
       number: true,
@@ -85,7 +85,7 @@ export function partitionTable(cluster) {
 }
 
 export function memberTable(members) {
-  if (!members.length) return h("p", { class: "of" }, "No partition has an owner now.");
+  if (!members.length) return h("p", { class: "of" }, "It has no members now.");
   const rows = members.map((member) => [
     named(member.owner || "–"),
     named(member.client_id || "–"),

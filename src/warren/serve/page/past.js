@@ -1,9 +1,10 @@
 // What history has kept of a group: asked for now and then, for Spark answers and takes its time.
 
-import { get } from "./api.js";
+import { get, serverNow } from "./api.js";
 import { badge, h, section } from "./dom.js";
 import { brief, duration, exactly } from "./format.js";
 import { gridOfHistory } from "./grid.js";
+import { asQuery } from "./places.js";
 
 const RANGES = [
   ["", "Now"],
@@ -12,54 +13,52 @@ const RANGES = [
   ["24h", "24 h"],
   ["7d", "7 d"],
 ];
+const USUAL = "24h"; // of incidents, when no period is chosen
 const AGAIN_MS = 60_000;
 const SOON_MS = 10_000; // when there was no answer
 const MOST_TOLD = 100;
 
 export class Past {
-  constructor(where, changed) {
-    Object.assign(this, { where, changed, range: "", shown: null, nextLook: 0 });
+  // A period is { since, until }, as the address has it; without `since` it is now.
+  constructor(where, query, changed) {
+    Object.assign(this, { where, changed, shown: null, nextLook: 0 });
     this.isKept = Boolean(document.body.dataset.history);
-    const buttons = RANGES.map(([range, text]) =>
-      h(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(range === ""),
-          onclick: (event) => this.#choose(range, event.target),
-        },
-        text,
-      ),
-    );
+    this.period = { since: query.get("since") ?? "", until: query.get("until") ?? "" };
     this.note = h("span", { class: "note", role: "status" });
     this.buttons = h(
       "div",
       { class: "segmented", role: "group", "aria-label": "Period" },
-      ...buttons,
-    );
-    this.picker = h("div", { class: "tools", hidden: !this.isKept }, this.buttons, this.note);
-    this.list = h("ul", { class: "incidents" });
-    this.incidents = section(this.isKept ? "Incidents" : "Incidents seen by this page", this.list);
-    this.list.append(
-      h(
-        "li",
-        { class: "of" },
-        this.isKept
-          ? "History is being read …"
-          : "None. A section [history] keeps those of the past.",
+      ...RANGES.map(([since, text]) =>
+        h("button", { type: "button", onclick: () => this.#choose({ since, until: "" }) }, text),
       ),
     );
+    this.from = timeInput("From");
+    this.to = timeInput("To");
+    const form = h(
+      "form",
+      { class: "period", onsubmit: (event) => this.#submit(event) },
+      h("label", null, "From ", this.from),
+      h("label", null, "to ", this.to),
+      h("button", { type: "submit" }, "Show"),
+    );
+    this.picker = h("div", { class: "tools", hidden: !this.isKept }, this.buttons, form, this.note);
+    this.list = h("ul", { class: "incidents" });
+    this.incidents = section(this.isKept ? "Incidents" : "Incidents seen by this page", this.list);
+    const none = "None. A section [history] keeps those of the past.";
+    this.list.append(
+      h("li", { class: "of" }, this.isKept ? "History is being read …" : none),
+    );
+    this.#mark();
   }
 
   // Without history there is what is told while the page is open.
   tell({ cluster, group, before, after, moment_ms }) {
     if (this.isKept || cluster !== this.where.cluster || group !== this.where.group) return;
-    const time = h("time", { datetime: new Date(moment_ms).toISOString() }, exactly(moment_ms));
     const line = h(
       "li",
       null,
       badge(after ?? "gone"),
-      time,
+      timeOf(moment_ms),
       h("span", { class: "of" }, `was ${before ?? "not there"}`),
     );
     if (!this.list.querySelector("time")) this.list.replaceChildren();
@@ -71,49 +70,70 @@ export class Past {
   async look() {
     if (!this.isKept || performance.now() < this.nextLook) return;
     this.nextLook = performance.now() + AGAIN_MS;
-    const { range } = this;
+    const { period } = this;
+    const asked = period.since ? period : { since: USUAL, until: "" };
     try {
-      const answer = await get("/v4/history", { ...this.where, since: range || "24h" });
-      if (range !== this.range) return; // another period was chosen meanwhile
+      const answer = await get("/v4/history", { ...this.where, ...asked });
+      if (period !== this.period) return; // another was chosen meanwhile
       this.#drawIncidents(answer);
       this.#keep(answer);
     } catch (error) {
       this.nextLook = performance.now() + SOON_MS;
-      if (range === this.range) this.note.textContent = error.message;
+      if (period === this.period) this.note.textContent = error.message;
     }
   }
 
-  async #choose(range, button) {
-    this.range = range;
-    for (const each of this.buttons.children)
-      each.setAttribute("aria-pressed", String(each === button));
-    this.note.textContent = range ? "History is being read …" : "";
+  async #choose(period) {
+    this.period = period;
+    history.replaceState(null, "", location.hash.split("?")[0] + asQuery(period));
+    this.#mark();
+    this.note.textContent = period.since ? "History is being read …" : "";
     this.shown = null;
-    if (range) {
-      this.nextLook = 0;
-      await this.look();
-    } else this.changed();
+    this.nextLook = 0;
+    if (!period.since) this.changed();
+    await this.look();
+  }
+
+  #submit(event) {
+    event.preventDefault();
+    const moment = (input) => (input.value ? new Date(input.value).toISOString() : "");
+    this.#choose({ since: moment(this.from) || USUAL, until: moment(this.to) });
+  }
+
+  #mark() {
+    const { since, until } = this.period;
+    [...this.buttons.children].forEach((button, at) =>
+      button.setAttribute("aria-pressed", String(!until && RANGES[at][0] === since)),
+    );
   }
 
   #keep(answer) {
     this.note.textContent = "";
-    if (!this.range) return;
+    if (!this.period.since) return;
+    // Not while somebody is writing there.
+    if (!document.activeElement?.closest?.(".period")) {
+      this.from.value = forInput(answer.since_ms);
+      this.to.value = forInput(answer.until_ms);
+    }
     this.note.textContent = answer.moments ? "" : "Nothing was kept in that time.";
     this.shown = answer.moments ? { answer, grid: gridOfHistory(answer) } : null;
     this.changed();
   }
 
-  #drawIncidents({ incidents, since_ms }) {
+  #drawIncidents({ incidents, since_ms, until_ms }) {
+    const isNow = !this.period.until;
     const heading = this.incidents.querySelector("h2");
-    heading.textContent = `Incidents since ${exactly(since_ms)}`;
-    const lines = [...incidents].reverse().map((each) => {
-      const end = each.ended_ms ?? Date.now();
+    heading.textContent = isNow
+      ? `Incidents since ${exactly(since_ms)}`
+      : `Incidents from ${exactly(since_ms)} to ${exactly(until_ms)}`;
+    const lines = incidents.map((each) => {
+      const end = each.ended_ms ?? (isNow ? serverNow() : until_ms);
       const lasted = `${duration((end - each.began_ms) / 1000)}${each.ended_ms ? "" : ", not over"}`;
       return h(
         "li",
         null,
         badge(each.status),
-        h("time", { datetime: new Date(each.began_ms).toISOString() }, exactly(each.began_ms)),
+        timeOf(each.began_ms),
         h("span", { class: "of" }, `${lasted}, lag up to ${brief(each.max_lag)}`),
       );
     });
@@ -123,4 +143,13 @@ export class Past {
   close() {
     this.changed = () => {};
   }
+}
+
+const timeOf = (ms) => h("time", { datetime: new Date(ms).toISOString() }, exactly(ms));
+const timeInput = (label) => h("input", { type: "datetime-local", "aria-label": label });
+
+// The reader's own time, as such an input has it.
+function forInput(ms) {
+  const here = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
+  return here.toISOString().slice(0, 16);
 }

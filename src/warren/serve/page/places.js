@@ -5,6 +5,12 @@ const path = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`;
 export const groupLink = (cluster, group) => path("group", cluster, group);
 export const topicLink = (cluster, topic) => path("topic", cluster, topic);
 
+// "?a=1&b=2" of what has a value, or nothing at all.
+export function asQuery(values) {
+  const set = Object.entries(values).filter(([, value]) => value);
+  return set.length ? `?${new URLSearchParams(set)}` : "";
+}
+
 export function place(hash) {
   const [route, query] = hash.replace(/^#\/?/, "").split("?", 2);
   const [view, ...names] = route.split("/").map(decode);

@@ -4,7 +4,7 @@ import { h, renew } from "./dom.js";
 
 const AT_FIRST = 200; // rows; the rest on request
 
-// A column is { label, cell(row) -> text or element, value(row) -> to sort by, number?: true }.
+// A column is { label, key?, cell(row) -> text or element, value(row) -> to sort by, number?: true }.
 export function sortable(label, columns, sort = { column: 0, down: false }) {
   const state = { rows: [], limit: AT_FIRST, ...sort };
   const head = h("tr", null);
@@ -57,7 +57,17 @@ export function sortable(label, columns, sort = { column: 0, down: false }) {
     );
   }
 
-  return { element, show: (rows) => draw((state.rows = rows)) };
+  // Other columns in place of these; the order stays as long as its column does.
+  function change(others) {
+    const key = (column) => column.key ?? column.label;
+    const sortedBy = key(columns[state.column]);
+    const at = others.findIndex((column) => key(column) === sortedBy);
+    columns = others;
+    if (at < 0) Object.assign(state, sort);
+    else state.column = at;
+  }
+
+  return { element, change, show: (rows) => draw((state.rows = rows)) };
 }
 
 function comparison(value, down) {

@@ -1,5 +1,10 @@
 // Before anything is painted: the theme that was chosen last, if any.
 {
-  const chosen = localStorage.getItem("warren-theme");
+  let chosen = null;
+  try {
+    chosen = localStorage.getItem("warren-theme");
+  } catch {
+    // Where a browser keeps nothing, the system's theme it is.
+  }
   if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
 }

@@ -1,5 +1,7 @@
 // Dark or light: as the system says until somebody chooses, then as chosen.
 
+import { forGood } from "./kept.js";
+
 const root = document.documentElement;
 const system = matchMedia("(prefers-color-scheme: dark)");
 
@@ -12,7 +14,7 @@ export function showTheme(button, changed) {
   button.hidden = false;
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    localStorage.setItem("warren-theme", root.dataset.theme);
+    forGood.set("warren-theme", root.dataset.theme);
     draw();
     changed();
   });

@@ -13,7 +13,7 @@ const sum = (numbers) => numbers.reduce((total, number) => total + (number ?? 0)
 export function topicView({ names: [cluster, topic] }) {
   const head = h("header", { class: "title" });
   const numbers = h("div", null);
-  const place = h("div", null);
+  const partitions = sortable("Partitions", partitionColumns([]));
   const groups = sortable(
     "Groups",
     [
@@ -38,10 +38,9 @@ export function topicView({ names: [cluster, topic] }) {
     head,
     numbers,
     section("Groups that read it", groups.element),
-    section("Partitions, with the lag of its groups", place),
+    section("Partitions, with the lag of its groups", partitions.element),
   );
-  let table = null;
-  let shown = "";
+  let beside = []; // the groups that have a column
 
   return {
     title: topic,
@@ -67,18 +66,11 @@ export function topicView({ names: [cluster, topic] }) {
       ]);
       const most = Math.max(1, ...answer.groups.map((group) => group.total_lag));
       groups.show(answer.groups.map((group) => ({ ...group, part: group.total_lag / most })));
-      const beside = [...answer.groups]
-        .sort((a, b) => b.total_lag - a.total_lag)
-        .slice(0, MOST_GROUPS)
-        .map((group) => group.group)
-        .sort();
-      if (shown !== JSON.stringify(beside)) {
-        shown = JSON.stringify(beside);
-        table = partitionTable(cluster, beside);
-        place.replaceChildren(table.element);
-      }
+      const chosen = columnsFor(answer.groups, beside);
+      if (chosen.join("\n") !== beside.join("\n")) partitions.change(partitionColumns(chosen));
+      beside = chosen;
       const lags = new Map(answer.groups.map((group) => [group.group, group.lags]));
-      table.show(
+      partitions.show(
         answer.log_ends.map((end, partition) => ({
           partition,
           end,
@@ -101,18 +93,30 @@ function lagBar(group) {
   );
 }
 
-function partitionTable(cluster, groups) {
-  return sortable("Partitions", [
+// Who has a column keeps it while it is there; what is left goes to those that lag most.
+function columnsFor(groups, before) {
+  const there = new Set(groups.map((group) => group.group));
+  const kept = before.filter((group) => there.has(group));
+  const others = [...groups]
+    .sort((a, b) => b.total_lag - a.total_lag)
+    .map((group) => group.group)
+    .filter((group) => !kept.includes(group));
+  return [...kept, ...others.slice(0, MOST_GROUPS - kept.length)].sort();
+}
+
+function partitionColumns(groups) {
+  return [
     { label: "Partition", cell: (line) => String(line.partition), value: (line) => line.partition },
     { label: "Log end", cell: (line) => count(line.end), value: (line) => line.end, number: true },
     { label: "Rate", cell: (line) => rate(line.rate), value: (line) => line.rate, number: true },
     ...groups.map((group, at) => ({
+      key: `group ${group}`,
       label: named(group),
       cell: (line) => count(line.lags[at]),
       value: (line) => line.lags[at],
       number: true,
     })),
-  ]);
+  ];
 }
 
 export function topicsView() {

@@ -11,6 +11,15 @@ from warren.evaluate.rules import Rule
 
 Numbers = dict[str, float | None]
 
+UNITS = ((86_400, "days"), (3600, "hours"), (60, "minutes"))
+
+
+def lasting(seconds: float | None) -> str:
+    """A length of time in the greatest unit of which there are two."""
+    seconds = max(seconds or 0, 0)
+    size, unit = next((each for each in UNITS if seconds >= 2 * each[0]), (1, "s"))
+    return f"{seconds / size:,.0f} {unit}"
+
 
 def of_group(bad: Counter[str], partitions: int) -> str:
     """From how many partitions are in which bad state."""
@@ -35,50 +44,50 @@ def _not_judged(n: Numbers) -> str:
 
 def _caught_up(n: Numbers) -> str:
     return (
-        f"With more than {n['allowed_lag']:.0f} waiting, it has to commit, to move and to reduce "
+        f"With more than {n['allowed_lag']:,.0f} waiting, it has to commit, to move and to reduce "
         "its lag now and then to stay OK."
     )
 
 
 def _stopped(n: Numbers) -> str:
     return (
-        f"The next commit ends STOP. It is OK at once if at most {n['allowed_lag']:.0f} messages "
+        f"The next commit ends STOP. It is OK at once if at most {n['allowed_lag']:,.0f} messages "
         "wait then; otherwise if its lag shrinks within the window, and WARN if it does not."
     )
 
 
 def _rewound(n: Numbers) -> str:
     return (
-        f"A commit at offset {n['highest_offset']:.0f} or beyond ends REWIND, as does a lag of "
-        f"{n['allowed_lag']:.0f}; otherwise it ends when the step back has left the window, "
-        f"after {n['commits']:.0f} further commits at most."
+        f"A commit at offset {n['highest_offset']:,.0f} or beyond ends REWIND, as does a lag of "
+        f"{n['allowed_lag']:,.0f}; otherwise it ends when the step back has left the window, "
+        f"after {n['commits']:,.0f} further commits at most."
     )
 
 
 def _was_caught_up(n: Numbers) -> str:
     return (
-        f"After {n['commits']:.0f} further commits without so low a lag it is judged by whether it "
-        f"moves and reduces its lag; {_silence(n)}"
+        f"After {n['commits']:,.0f} further commits without so low a lag it is judged by whether "
+        f"it moves and reduces its lag; {_silence(n)}"
     )
 
 
 def _stalled(n: Numbers) -> str:
     return (
-        f"A commit beyond offset {n['last_offset']:.0f} ends STALL. It is OK at once if at most "
-        f"{n['allowed_lag']:.0f} messages wait then; otherwise it is WARN until its lag shrinks."
+        f"A commit beyond offset {n['last_offset']:,.0f} ends STALL. It is OK at once if at most "
+        f"{n['allowed_lag']:,.0f} messages wait then; otherwise it is WARN until its lag shrinks."
     )
 
 
 def _falling_behind(n: Numbers) -> str:
     return (
         "One commit with a smaller lag than the one before makes it OK, as does a lag of "
-        f"{n['allowed_lag']:.0f}. Commits that do not move make it STALL; {_silence(n)}"
+        f"{n['allowed_lag']:,.0f}. Commits that do not move make it STALL; {_silence(n)}"
     )
 
 
 def _catching_up(n: Numbers) -> str:
     return (
-        f"It becomes WARN when its lag has not shrunk in {n['commits']:.0f} commits in a row, and "
+        f"It becomes WARN when its lag has not shrunk in {n['commits']:,.0f} commits in a row, and "
         f"STALL when it has not moved in as many; {_silence(n)}"
     )
 
@@ -95,7 +104,7 @@ def _silence(n: Numbers) -> str:
             "without a commit it becomes STOP when every log end that is still remembered is "
             f"beyond offset {n['last_offset']:.0f}."
         )
-    return f"a silence of more than {n['window_s']:.0f} s makes it STOP."
+    return f"a silence of more than {lasting(n['window_s'])} makes it STOP."
 
 
 CHANGE: dict[Rule, Callable[[Numbers], str]] = {

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from warren.evaluate.rules import Rule
 from warren.serve.site import Site
 from warren.serve.v4 import change, shapes, spared
-from warren.serve.v4.change import Numbers
+from warren.serve.v4.change import Numbers, lasting
 from warren.serve.v4.groups import find
 from warren.serve.v4.lines import MS, commits, group_line, moment, partition_lines
 from warren.serve.v4.queries import Why
@@ -87,55 +87,58 @@ def _not_judged(n: Numbers) -> str:
 
 def _caught_up(n: Numbers) -> str:
     return (
-        f"It is {n['current_lag']:.0f} messages behind the log end, "
-        f"no more than the {n['allowed_lag']:.0f} allowed."
+        f"It is {n['current_lag']:,.0f} messages behind the log end, "
+        f"no more than the {n['allowed_lag']:,.0f} allowed."
     )
 
 
 def _stopped(n: Numbers) -> str:
     return (
-        f"Nothing was committed for {n['silent_s']:.0f} s, longer than the {n['window_s']:.0f} s "
-        f"that its last {n['commits']:.0f} commits span, and {n['current_lag']:.0f} messages wait."
+        f"Nothing was committed for {lasting(n['silent_s'])}, longer than the "
+        f"{lasting(n['window_s'])} that its last {n['commits']:,.0f} commits span, and "
+        f"{n['current_lag']:,.0f} messages wait."
     )
 
 
 def _rewound(n: Numbers) -> str:
     return (
-        f"It went back from offset {n['highest_offset']:.0f}, is at {n['last_offset']:.0f} and has "
-        f"not come back to where it was; {n['current_lag']:.0f} messages wait."
+        f"It went back from offset {n['highest_offset']:,.0f}, is at {n['last_offset']:,.0f} and "
+        f"has not come back to where it was; {n['current_lag']:,.0f} messages wait."
     )
 
 
 def _was_caught_up(n: Numbers) -> str:
     return (
-        f"{n['current_lag']:.0f} messages wait, but within its last {n['commits']:.0f} commits the "
-        f"lag was down to {n['lowest_lag']:.0f}, no more than the {n['allowed_lag']:.0f} allowed."
+        f"{n['current_lag']:,.0f} messages wait, but within its last {n['commits']:,.0f} commits "
+        f"the lag was down to {n['lowest_lag']:,.0f}, no more than the {n['allowed_lag']:,.0f} "
+        "allowed."
     )
 
 
 def _stalled(n: Numbers) -> str:
     return (
-        f"It commits, but always offset {n['last_offset']:.0f}: in {n['commits']:.0f} commits over "
-        f"{n['window_s']:.0f} s it has not moved, and {n['current_lag']:.0f} messages wait."
+        f"It commits, but always offset {n['last_offset']:,.0f}: in {n['commits']:,.0f} commits "
+        f"over {lasting(n['window_s'])} it has not moved, and {n['current_lag']:,.0f} messages "
+        "wait."
     )
 
 
 def _falling_behind(n: Numbers) -> str:
     if n["first_lag"] is None:
         return (
-            f"It moves, {n['current_lag']:.0f} messages wait, and no lag in its window is known "
+            f"It moves, {n['current_lag']:,.0f} messages wait, and no lag in its window is known "
             "that would show it catching up."
         )
     return (
-        f"It moves, but its lag never shrank over its last {n['commits']:.0f} commits: "
-        f"from {n['first_lag']:.0f} to {n['last_lag']:.0f} in {n['window_s']:.0f} s."
+        f"It moves, but its lag never shrank over its last {n['commits']:,.0f} commits: "
+        f"from {n['first_lag']:,.0f} to {n['last_lag']:,.0f} in {lasting(n['window_s'])}."
     )
 
 
 def _catching_up(n: Numbers) -> str:
     return (
-        f"{n['current_lag']:.0f} messages wait, but it moves and its lag has shrunk at least once "
-        f"in its last {n['commits']:.0f} commits."
+        f"{n['current_lag']:,.0f} messages wait, but it moves and its lag has shrunk at least once "
+        f"in its last {n['commits']:,.0f} commits."
     )
 
 

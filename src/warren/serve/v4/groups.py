@@ -101,6 +101,8 @@ def one_group(site: Site, query: OneGroup) -> shapes.Group | str:
     cluster, number = found
     partitions = list(partition_lines(cluster, cluster.lines(number)))
     owners = Counter((each.owner, each.client_id) for each in partitions)
+    for idle in cluster.facts.idle.get(query.group, ()):
+        owners.setdefault(idle, 0)
     members = [shapes.Member(*who, count) for who, count in sorted(owners.items()) if any(who)]
     generation = int(cluster.arrays["group_generation"][number])
     return shapes.Group(

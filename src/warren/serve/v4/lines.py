@@ -69,8 +69,8 @@ def _partition_line(cluster: Cluster, line: int, window: list[Commit]) -> Partit
         Rule(int(arrays["rule"][line])).name.lower(),
         round(float(arrays["complete"][line]), 6),
         int(arrays["current_lag"][line]),
-        slope([(each.committed_ms, each.lag) for each in window if each.lag is not None]),
-        slope([(each.committed_ms, each.offset) for each in window]),
+        _lag_trend(window, int(arrays["current_lag"][line]), now_ms),
+        _commit_rate(window, now_ms),
         (now_ms - end.committed_ms) / MS if end else None,
         cluster.owners.names[int(arrays["owner"][line])],
         cluster.owners.names[int(arrays["client"][line])],
@@ -79,9 +79,28 @@ def _partition_line(cluster: Cluster, line: int, window: list[Commit]) -> Partit
     )
 
 
-def slope(points: list[tuple[int, int]]) -> float | None:
-    """By how much a second the value grew from the first point to the last."""
-    if len(points) < 2 or points[-1][0] == points[0][0]:
+def _lag_trend(window: list[Commit], current_lag: int, now_ms: int) -> float | None:
+    """Messages a second by which the lag grew since the oldest commit whose lag is known."""
+    oldest = next((each for each in window if each.lag is not None), None)
+    if oldest is None or oldest.lag is None:
         return None
-    (first_ms, first), (last_ms, last) = points[0], points[-1]
-    return round((last - first) / (last_ms - first_ms) * MS, 3)
+    return _per_second(current_lag - oldest.lag, now_ms - oldest.committed_ms)
+
+
+def _commit_rate(window: list[Commit], now_ms: int) -> float | None:
+    """Messages a second from the first commit to the last.
+
+    A silence counts as far as it is longer than the usual time between two commits: so the rate of
+    one that has stopped falls, and that of others does not swing with every commit.
+    """
+    if len(window) < 2:
+        return None
+    first, last = window[0], window[-1]
+    took_ms = last.committed_ms - first.committed_ms
+    usual_ms = took_ms // (len(window) - 1)
+    silent_ms = max(now_ms - last.committed_ms - usual_ms, 0)
+    return _per_second(last.offset - first.offset, took_ms + silent_ms)
+
+
+def _per_second(messages: int, took_ms: int) -> float | None:
+    return round(messages / took_ms * MS, 3) if took_ms > 0 else None

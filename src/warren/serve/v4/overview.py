@@ -4,6 +4,7 @@ What one board gives is made once and kept as bytes; whoever looks at the page a
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -60,6 +61,10 @@ def _cluster(name: str, cluster: Cluster, problem: str) -> shapes.ClusterColumns
         last_commit_ms=arrays["group_last_commit_ms"].tolist(),
         owner=[cluster.owners.names[at] for at in arrays["owner"][worst].tolist()],
         trend=list(_trends(cluster)),
+        topic_names=cluster.topics.names,
+        topics=_distinct(arrays["topic"], cluster),
+        owner_names=cluster.owners.names,
+        owners=_distinct(arrays["owner"], cluster),
     )
 
 
@@ -72,6 +77,18 @@ def _over_groups(reduce: np.ufunc, values: npt.NDArray[Any], cluster: Cluster) -
     """Combine what the partitions of each group have; no group is without one."""
     first = cluster.arrays["group_first"][:-1]
     return reduce.reduceat(values, first, axis=0) if len(first) else values[:0]
+
+
+def _distinct(numbers: npt.NDArray[Any], cluster: Cluster) -> list[list[int]]:
+    """By group: the different numbers that its partitions have."""
+    first = cluster.arrays["group_first"]
+    highest = int(numbers.max(initial=0)) + 1
+    group = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    pairs = group * highest + numbers
+    pairs = np.unique(pairs[np.flatnonzero(np.diff(pairs, prepend=-1))])
+    bounds = np.searchsorted(pairs // highest, np.arange(len(first))).tolist()
+    found = (pairs % highest).tolist()
+    return [found[start:stop] for start, stop in pairwise(bounds)]
 
 
 def _trends(cluster: Cluster) -> Iterator[str]:

@@ -64,6 +64,14 @@ class ClusterColumns(msgspec.Struct):
             "z, z being the greatest of them. Empty when there are too many partitions."
         ),
     ]
+    topic_names: list[str] = []
+    topics: Annotated[
+        list[list[int]], Meta(description="That each group reads: places in `topic_names`.")
+    ] = []
+    owner_names: list[str] = []
+    owners: Annotated[
+        list[list[int]], Meta(description="Of its partitions: places in `owner_names`.")
+    ] = []
 
 
 class Overview(msgspec.Struct):
@@ -87,10 +95,15 @@ class PartitionLine(msgspec.Struct):
     complete: float
     current_lag: int
     lag_trend: Annotated[
-        float | None, Meta(description="Messages a second by which the lag grew over the window.")
+        float | None,
+        Meta(description="Messages a second by which the lag grew from the window's start to now."),
     ]
     commit_rate: Annotated[
-        float | None, Meta(description="Messages a second that were committed over the window.")
+        float | None,
+        Meta(
+            description="Messages a second that were committed since the window's start; a silence "
+            "longer than usual counts too."
+        ),
     ]
     last_commit_age_s: float | None
     owner: str
@@ -102,7 +115,7 @@ class PartitionLine(msgspec.Struct):
 class Member(msgspec.Struct):
     owner: str
     client_id: str
-    partitions: int
+    partitions: Annotated[int, Meta(description="That it reads; 0: it has none to read.")]
 
 
 class Group(msgspec.Struct):
@@ -129,6 +142,10 @@ class Window(msgspec.Struct):
     committed_ms: list[int]
     offset: list[int]
     lag: Annotated[list[int | None], Meta(description="Null: not known.")]
+    status: Annotated[
+        list[PartitionState | None],
+        Meta(description="Just after each commit; null: older commits decided, which are gone."),
+    ]
 
 
 class Windows(msgspec.Struct):
@@ -159,8 +176,8 @@ class Topic(msgspec.Struct):
     rates: Annotated[
         list[float | None],
         Meta(
-            description="Messages a second by which each partition grew lately, as far as the "
-            "windows of its groups tell; null: they do not."
+            description="Messages a second by which each partition grew in the last minute or "
+            "so; null: its end was read once only."
         ),
     ]
     groups: list[TopicGroup]

@@ -26,26 +26,8 @@ def topic(site: Site, query: OneTopic) -> shapes.Topic | str:
     if cluster is None or ends is None:
         return "there is no such topic"
     lines = np.flatnonzero(cluster.arrays["topic"] == cluster.topics.numbers.get(query.topic, -1))
-    told = (ends, _rates(cluster, lines, ends), _groups(cluster, lines))
+    told = (ends, cluster.rates(query.topic), _groups(cluster, lines))
     return shapes.Topic(moment(site.view), query.cluster, query.topic, *told)
-
-
-def _rates(cluster: Cluster, lines: Ints, ends: list[int | None]) -> list[float | None]:
-    """A commit and its lag tell where the log ended then: the oldest is compared with now."""
-    windows = cluster.windows_of(lines)
-    is_known = (windows["lag"] >= 0) & (cluster.arrays["filled"][lines] > 0)[:, None]
-    at = (np.arange(len(lines)), is_known.argmax(axis=1))
-    oldest_end = (windows["offset"] + windows["lag"])[at].tolist()
-    seconds = (cluster.facts.now_s - windows["observed_s"].astype(np.int64))[at]
-    seconds[~is_known.any(axis=1)] = 0
-    partitions = cluster.arrays["partition"][lines].tolist()
-    rates: list[float | None] = [None] * len(ends)
-    for number in np.argsort(seconds, kind="stable").tolist():  # the longest time has the last word
-        partition, past = partitions[number], int(seconds[number])
-        end = ends[partition] if partition < len(ends) else None
-        if end is not None and past > 0:
-            rates[partition] = round(max(end - oldest_end[number], 0) / past, 3)
-    return rates
 
 
 def _groups(cluster: Cluster, lines: Ints) -> list[shapes.TopicGroup]:

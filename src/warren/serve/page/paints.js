@@ -1,0 +1,77 @@
+// How the cells of the heat map are painted: by lag, or by status.
+
+import { h, RANK } from "./dom.js";
+import { brief } from "./format.js";
+import { colour } from "./themes.js";
+
+const STEPS = ["heat-0", "heat-1", "heat-2", "heat-3", "heat-4", "heat-5"];
+const SHADES = 10; // between two steps
+const ROOM = 6; // around a word
+
+// Both give { paint(row, column), legend }; colours are looked up once for all cells.
+export function byLag(rows) {
+  const most = Math.max(
+    1,
+    ...rows.map((row) => row.lags.reduce((max, lag) => Math.max(max, lag ?? 0), 0)),
+  );
+  const shades = shadesOf(STEPS.slice(1).map(colour));
+  const [good, none] = [colour(STEPS[0]), colour("raised")];
+  const shade = (lag) =>
+    lag < 0.5
+      ? good
+      : shades[Math.round(Math.sqrt(Math.min(lag / most, 1)) * (shades.length - 1))];
+  const keys = STEPS.map((name) => h("span", { class: `swatch ${name}` }));
+  return {
+    paint: (row, at) => (row.lags[at] === null ? none : shade(row.lags[at])),
+    legend: ["0 ", ...keys, ` ${brief(Math.round(most))} messages`],
+  };
+}
+
+export function byStatus() {
+  const cell = (status) => `cell-${status.toLowerCase()}`;
+  const colours = new Map(RANK.map((status) => [status, colour(cell(status))]));
+  const none = colour("raised");
+  const key = (name, text) =>
+    h("span", { class: "key" }, h("span", { class: `swatch ${name}` }), text);
+  return {
+    paint: (row, at) => colours.get(row.statuses[at]) ?? none,
+    legend: [...RANK.map((status) => key(cell(status), status)), key("unknown", "not told")],
+  };
+}
+
+// The word for each run of cells with the same status, or its first letter: nobody has to tell
+// colours apart.
+export function writeStatuses(pen, statuses, { left, cell, middle }) {
+  let from = 0;
+  for (let at = 1; at <= statuses.length; at += 1) {
+    if (statuses[at] === statuses[from]) continue;
+    const status = statuses[from];
+    const room = (at - from) * cell;
+    const text = [status, status?.[0]].find(
+      (word) => word && pen.measureText(word).width + ROOM <= room,
+    );
+    if (text) {
+      pen.fillStyle = colour(`ink-${status.toLowerCase()}`);
+      pen.fillText(text, left + from * cell + ROOM / 2, middle);
+    }
+    from = at;
+  }
+}
+
+// Colours between colours, so that small differences show.
+function shadesOf(colours) {
+  const parts = colours.map((each) =>
+    each
+      .match(/[\d.]+/g)
+      .slice(0, 3)
+      .map(Number),
+  );
+  const between = (one, other, part) =>
+    `rgb(${one.map((value, at) => Math.round(value + (other[at] - value) * part)).join(" ")})`;
+  const shades = parts
+    .slice(1)
+    .flatMap((other, at) =>
+      Array.from({ length: SHADES }, (_, number) => between(parts[at], other, number / SHADES)),
+    );
+  return [...shades, colours.at(-1)];
+}
