@@ -11,6 +11,7 @@ import pyspark
 from warren.java import java_home
 
 SPARK_JARS = Path(pyspark.__file__).parent / "jars"
+ONE_CAME = b"[SUCCESSFUL ]"  # in its log, for each file
 # Without these a host that swallows packets would hold the start for minutes.
 PATIENCE = (
     "-Dsun.net.client.defaultConnectTimeout=20000",

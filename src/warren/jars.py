@@ -112,6 +112,22 @@ def resolve(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Pat
     return sorted(target.glob("*.jar"))
 
 
+def is_here(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether nothing has to be fetched."""
+    target = cache_dir(environ) / "jars" / bundle.folder
+    return bool(environ.get("WARREN_JARS")) or target.is_dir()
+
+
+def fetched(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> int:
+    """How many files have come, while a bundle is being fetched or after."""
+    log = _log(bundle, environ)
+    return log.read_bytes().count(ivy.ONE_CAME) if log.exists() else 0
+
+
+def _log(bundle: Bundle, environ: Mapping[str, str]) -> Path:
+    return cache_dir(environ) / f"ivy-{bundle.folder}.log"
+
+
 def for_spark(bundle: Bundle, given: str, environ: Mapping[str, str] = os.environ) -> list[Path]:
     """The bundle's jars out of `spark.jars` when that is set: files, or directories of them."""
     if not given:
@@ -169,7 +185,7 @@ def _alone(directory: Path, bundle: Bundle) -> Iterator[None]:
 
 def _retrieve(bundle: Bundle, scratch: Path, environ: Mapping[str, str]) -> None:
     cache = cache_dir(environ)
-    log = cache / f"ivy-{bundle.folder}.log"
+    log = _log(bundle, environ)
     excluded = ivy.shipped_with_spark() if bundle.inside_spark else set()
     (scratch / "ivy.xml").write_text(ivy.module(bundle.coordinates, excluded))
     problem = ivy.retrieve(scratch / "ivy.xml", scratch / "jars", cache / "ivy", log, environ)

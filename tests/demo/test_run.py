@@ -1,73 +1,15 @@
-"""`warren demo` as a process: what it shows, and that nothing of it is left."""
+"""`warren demo`: what it shows, and that nothing of it is left."""
 
 import os
 import re
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from demo.started import demo, wait_for
 
 from warren.demo.groups import GROUPS
 
-WAIT_S = 240.0
 ROW = re.compile(r"^│ (\S+) +│ [^│]+ │ (\w+) +│ (\w+) +│ (\d+) s +│$", re.MULTILINE)
-
-
-class Demo:
-    """A demo whose every file, and every process' command line, is below one folder."""
-
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        self.folder = folder
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "warren", "demo", *arguments],
-            env=os.environ | {"TMPDIR": str(folder)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    def left(self) -> list[str]:
-        """Files, and command lines of processes, that are still there."""
-        found = [str(path) for path in self.folder.iterdir()]
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except OSError:  # it has ended meanwhile
-                continue
-            if str(self.folder) in command:
-                found.append(command)
-        return found
-
-    def ended(self) -> tuple[int, str]:
-        said, _ = self.process.communicate(timeout=WAIT_S)
-        return self.process.returncode, said
-
-    def signal_at(self, file: str, *numbers: signal.Signals) -> tuple[int, str]:
-        """Send signals as soon as a file of the demo is there; how it ended then."""
-        wait_for(lambda: [*self.folder.glob(f"warren-demo-*/{file}")])
-        for number in numbers:
-            self.process.send_signal(number)
-        return self.ended()
-
-
-def wait_for(look: Callable[[], object]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not look():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-@contextmanager
-def demo(folder: Path, *arguments: str) -> Iterator[Demo]:
-    started = Demo(folder, *arguments)
-    with started.process:
-        try:
-            yield started
-        finally:
-            started.process.kill()
 
 
 def test_every_group_gets_the_status_it_stands_for_and_nothing_is_left(tmp_path: Path) -> None:
@@ -100,3 +42,21 @@ def test_a_second_ctrl_c_leaves_at_once_and_nothing_behind(tmp_path: Path) -> No
 
     assert "Traceback" not in said
     assert code in {0, 128 + signal.SIGINT}  # both may have come as one
+
+
+def test_when_spark_dies_it_says_so_and_keeps_what_was_to_be_kept(tmp_path: Path) -> None:
+    with demo(tmp_path, "--keep", "--for", "600", "--port", "0", "--partitions", "2") as started:
+        started.shown_at()
+        for number, command in started.processes().items():
+            if "SparkSubmit" in command and "java " in command.partition("-")[0]:
+                os.kill(number, signal.SIGKILL)
+        code, said = started.ended()
+        (kept,) = tmp_path.iterdir()
+        processes = started.processes()
+
+    assert code == 1
+    assert "Spark's Java process was ended by signal 9" in said
+    assert "Traceback" not in said
+    assert f"Kept: {kept}" in said
+    assert {"warren.log", "burrow.toml", "history"} <= {each.name for each in kept.iterdir()}
+    assert processes == {}

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import gotpl
 import pytest
 from gotime.go import Location
 from notify.messages import message
@@ -11,7 +12,9 @@ from warren.config import HttpNotifier, Notifier
 from warren.errors import TemplateFailed
 from warren.model import Status
 from warren.notify import go_values, templates
+from warren.notify.go_functions import FUNCTIONS
 from warren.notify.message import Event, GroupResult, Message, Offset, PartitionResult
+from warren.notify.templates import Template
 
 RECORDED = json.loads((Path(__file__).parent / "go-templates.json").read_text())["templates"]
 SHIPPED = Path(__file__).parents[2] / "config"
@@ -148,6 +151,10 @@ def test_the_shipped_mail_says_what_it_is_about(tmp_path: Path) -> None:
     closed = rendered(source, tmp_path, message("close")) or ""
     lag = rendered(source, tmp_path, message(reason="lag of 9 is above 5")) or ""
 
+    linked = Template("mail", gotpl.Template(source, functions=FUNCTIONS), EXTRAS, "http://w:8000")
+
+    assert linked.render(message()).endswith("\n\nhttp://w:8000/#/group/local/a%26b%20%22c%22\n")
+    assert "http" not in opened
     assert opened.startswith('Subject: [Warren] a&b "c" on local is ERR\n\n')
     assert "STOP   orders:3  lag 12345, offset 100 -> 100" in opened
     assert closed.startswith('Subject: [Warren] a&b "c" on local is OK\n\n')

@@ -3,7 +3,7 @@
 import msgspec
 from serve.running import CONFIG, Actions
 
-from warren.serve.v4 import shapes
+from warren.serve.v4 import past_shapes, shapes
 
 HISTORY_CONFIG = CONFIG + "[history]\n"
 STEPS = 24
@@ -19,15 +19,15 @@ class Remembering(Actions):
         times = [since + step * number for number in range(STEPS)]
         lags: list[int | None] = [None, *(50 * number for number in range(1, STEPS - 1)), 1234]
         incidents = [  # the newest first
-            shapes.Incident(times[20], None, "ERR", 1234),
-            shapes.Incident(times[3], times[5], "WARN", 900),
+            past_shapes.Incident(times[20], None, "ERR", 1234),
+            past_shapes.Incident(times[3], times[5], "WARN", 900),
         ]
-        kept = [shapes.KeptPartition("orders", number, 1234) for number in range(3)]
+        kept = [past_shapes.KeptPartition("orders", number, 1234) for number in range(3)]
         states: list[shapes.PartitionState | None] = ["OK"] * STEPS
         states[20:] = ["STOP"] * 4
-        heat = shapes.HeatMap(step, times, 3, kept, [lags] * 3, [states] * 3)
+        heat = past_shapes.HeatMap(step, times, 3, kept, [lags] * 3, [states] * 3)
         statuses: list[shapes.GroupState | None] = ["OK"] * STEPS
-        answer = shapes.History(
+        answer = past_shapes.History(
             cluster=cluster,
             group=group,
             since_ms=since,

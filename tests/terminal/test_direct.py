@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from e2e.kafka import Kafka
@@ -30,4 +32,20 @@ def test_a_cluster_is_read_by_the_command_itself(broker: Broker, tmp_path: Path)
     assert group["max_lag"] == {"topic": "read-directly", "partition": 1, "lag": 30}
     assert group["status"] == "ERR"  # one commit, and nothing since
     assert (done.returncode, done.stderr) == (4, "")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_command_that_is_ended_leaves_nothing_either(broker: Broker, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "warren", "status", "--bootstrap", broker.bootstrap]
+    environ = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 120
+        while not [*tmp_path.glob("warren-*/warren.log")]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=120)
+
+    assert process.returncode == 1
+    assert "Traceback" not in said
     assert [*tmp_path.iterdir()] == []

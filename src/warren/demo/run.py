@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.live import Live
 
+from warren import jars
 from warren.app import Monitor, monitoring, spark_session
 from warren.config import Config, load
 from warren.demo import crowd, groups, show
@@ -22,7 +23,7 @@ from warren.demo.offsets_topic import make_offsets_topic
 from warren.demo.place import directory, interruptible
 from warren.demo.scene import Eyes, Scene
 from warren.demo.traffic import Traffic
-from warren.errors import StartError
+from warren.errors import StartError, WarrenError
 from warren.model import Status
 from warren.process import logs
 from warren.process.signals import stopping
@@ -77,6 +78,8 @@ def run(wishes: Wishes) -> int:
         # Leaving at once is safe: what is left then is removed by who watches over us.
         stop = stack.enter_context(stopping(forced=lambda: None))
         home = stack.enter_context(directory(keep=wishes.keep))
+        if wishes.keep:
+            stack.callback(console.print, f"Kept: {home}")
         try:
             with interruptible():
                 stage = _set_up(wishes, home, stop, console, stack)
@@ -85,8 +88,6 @@ def run(wishes: Wishes) -> int:
             return 0
         outcome = _watch(stage, wishes, console)
         is_stopped = stop.is_set()
-    if wishes.keep:
-        console.print(f"Kept: {home}")
     return _conclude(outcome, wishes, console, stopped=is_stopped)
 
 
@@ -101,6 +102,7 @@ class Stage:
 def _set_up(
     wishes: Wishes, home: Path, stop: threading.Event, console: Console, stack: ExitStack
 ) -> Stage:
+    _fetch_jars(console)
     java_options = [*JAVA_OPTIONS, f"-Djava.io.tmpdir={home / 'tmp'}"]
     broker = Broker(offsets_partitions=4, directory=home / "broker", java_options=java_options)
     config = _config(home, broker.bootstrap, wishes.port, java_options)
@@ -116,10 +118,24 @@ def _set_up(
         stack.enter_context(_at_work(scene, wishes.groups - len(groups.GROUPS)))
     with show.step(console, "Reading the offsets topic to its end"):
         stack.enter_context(_judging(monitor, spark, stop))
-        _wait_until_read(monitor, scene.eyes)
+        _wait_until_read(monitor, scene)
     console.print(show.box(monitor.urls[0], home, keep=wishes.keep))
     scene.shown.set()
     return Stage(stop, BoardAnswers(config, lambda: monitor.board))
+
+
+def _fetch_jars(console: Console) -> None:
+    """The first time only: say what comes, and how much of it has."""
+    for bundle in (jars.BROKER, jars.SPARK_KAFKA, jars.DELTA):
+        if jars.is_here(bundle):
+            continue
+        doing = f"Fetching the jars of {bundle.title} (once)"
+        with show.step(console, doing, partial(_so_far, bundle)):
+            jars.resolve(bundle)
+
+
+def _so_far(bundle: jars.Bundle) -> str:
+    return f"{jars.fetched(bundle)} files so far"
 
 
 def _config(home: Path, bootstrap: str, port: int | None, java_options: list[str]) -> Config:
@@ -169,8 +185,21 @@ def _at_work(scene: Scene, others: int) -> Iterator[None]:
 
 @contextmanager
 def _judging(monitor: Monitor, spark: SparkSession, stop: threading.Event) -> Iterator[None]:
-    with _threads({"monitor": lambda: monitor.run(spark, stop)}, stop):
-        yield
+    """Raises in the end what ended the judging before its time: Spark may die."""
+    died: list[WarrenError] = []
+
+    def judge() -> None:
+        try:
+            monitor.run(spark, stop)
+        except WarrenError as error:
+            died.append(error)
+
+    try:
+        with _threads({"monitor": judge}, stop):
+            yield
+    finally:
+        if died:
+            raise died[0]
 
 
 @contextmanager
@@ -187,15 +216,16 @@ def _threads(works: Mapping[str, Callable[[], None]], stop: threading.Event) -> 
                 thread.join()
 
 
-def _wait_until_read(monitor: Monitor, eyes: Eyes) -> None:
+def _wait_until_read(monitor: Monitor, scene: Scene) -> None:
     """Wait until what is read is of now: a healthy group seems to have stopped before."""
     deadline = time.monotonic() + READY_S
-    while not (monitor.board.health.get("ready") and eyes.status("healthy") == Status.OK):
+    while not (monitor.board.health.get("ready") and scene.eyes.status("healthy") == Status.OK):
+        if scene.stop.wait(0.1):
+            raise StartError("it was ended before Warren had caught up")
         if time.monotonic() > deadline:
             raise StartError(
                 f"Warren does not catch up within {READY_S:.0f} s; --keep keeps its log"
             )
-        time.sleep(0.1)
 
 
 def _watch(stage: Stage, wishes: Wishes, console: Console) -> show.Outcome:

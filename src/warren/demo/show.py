@@ -1,13 +1,15 @@
 """What the demo says: its steps, the box with things to try, and how it came out."""
 
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.box import ROUNDED
 from rich.console import Console, Group
 from rich.panel import Panel
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +18,7 @@ from warren.serve.v4.shapes import Overview
 from warren.terminal import overview, words
 
 WIDE = 120  # of what is not a terminal: no line of ours is longer
+LOOK_S = 0.5  # between two looks at how far something is
 ROOM = 14  # lines of the terminal that the box and the prompt take
 
 
@@ -25,13 +28,33 @@ def console() -> Console:
 
 
 @contextmanager
-def step(console: Console, doing: str) -> Iterator[None]:
-    """Say what is being done, then that it is done and how long it took."""
+def step(console: Console, doing: str, how_far: Callable[[], str] | None = None) -> Iterator[None]:
+    """Say what is being done and how far it is, then that it is done and how long it took."""
     began = time.monotonic()
-    with console.status(f"{doing} ..."):
+    with console.status(f"{doing} ...") as status, _repeated(status, doing, how_far):
         yield
     took = time.monotonic() - began
     console.print(Text.assemble(("  ok  ", "green"), f"{doing} ", (f"({took:.1f} s)", "dim")))
+
+
+@contextmanager
+def _repeated(status: Status, doing: str, how_far: Callable[[], str] | None) -> Iterator[None]:
+    if how_far is None:
+        yield
+        return
+    over = threading.Event()
+
+    def tell() -> None:
+        while not over.wait(LOOK_S):
+            status.update(f"{doing}: {how_far()} ...")
+
+    thread = threading.Thread(target=tell, name="progress")
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def box(url: str, home: Path, *, keep: bool) -> Panel:

@@ -33,7 +33,7 @@ class EmailSender:
         self._page = page_url(config)
         self._sender = addresses(notifier, "from", notifier.sender)[0]
         self._receivers = addresses(notifier, "to", notifier.to)
-        self._templates = templates.of_files(notifier)
+        self._templates = templates.of_files(notifier, self._page)
 
     def send(self, message: Message) -> str:
         receivers = [address.addr_spec for address in self._receivers]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from warren.go_json import number
 from warren.notify.go_values import NIL, Lag, Moment, StatusValue, Struct, Table
 from warren.notify.message import GroupResult, Message, Offset, PartitionResult
+from warren.notify.page import group_url
 
 # What is not UTF-8 in Kafka arrives as lone surrogates; nothing can be sent with those.
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")
@@ -15,8 +16,8 @@ def readable(text: str) -> str:
     return _NOT_UTF8.sub("\ufffd", text)
 
 
-def template_data(message: Message, extras: Mapping[str, str]) -> Struct:
-    """What `.` is; `.Reason` and `.Id` are Warren's own."""
+def template_data(message: Message, extras: Mapping[str, str], page: str = "") -> Struct:
+    """What `.` is; `.Reason`, `.Link` and `.Id` are Warren's own."""
     start = Moment.at(message.start_ms) if message.start_ms else Moment.never()
     fields = {
         "Cluster": readable(message.cluster),
@@ -26,8 +27,10 @@ def template_data(message: Message, extras: Mapping[str, str]) -> Struct:
         "Extras": Table(extras, ""),
         "Result": _result(message.result),
     }
-    ours = {"Reason": readable(message.reason), "Id": message.id}  # Burrow's own template has Id
-    return Struct("the message", {**fields, **ours}, fields)
+    link = group_url(page, message.cluster, message.group)
+    own = {"Reason": readable(message.reason), "Link": link}
+    own["Id"] = message.id  # Burrow's own template has it
+    return Struct("the message", {**fields, **own}, fields)
 
 
 def _result(result: GroupResult) -> Struct:

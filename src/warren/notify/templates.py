@@ -1,7 +1,7 @@
 """Users' own Go templates: read once, rendered for every message."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import gotpl
@@ -21,22 +21,23 @@ class Template:
     where: str  # the file, or the key that holds it
     compiled: gotpl.Template
     extras: Mapping[str, str]
+    page: str = ""  # where people reach Warren; empty if nobody knows
 
     def render(self, message: Message) -> str:
         try:
-            return self.compiled.render(template_data(message, self.extras))
+            return self.compiled.render(template_data(message, self.extras, self.page))
         except gotpl.TemplateExecutionError as error:
             where = f"{self.where}:{error.line}" if error.line else self.where
             raise TemplateFailed(where, error.message) from error
 
 
-def of_files(notifier: Notifier) -> Mapping[Event, Template]:
+def of_files(notifier: Notifier, page: str = "") -> Mapping[Event, Template]:
     """The templates of a notifier's messages, as far as it has any and ever uses them."""
     files: dict[Event, str] = {"open": notifier.template_open}
     if notifier.send_close:
         files["close"] = notifier.template_close
     return {
-        event: _compiled(file, _read(file), notifier, helpers=True)
+        event: replace(_compiled(file, _read(file), notifier, helpers=True), page=page)
         for event, file in files.items()
         if file
     }

@@ -11,6 +11,7 @@ from warren import config
 from warren.config.secrets import Secret
 from warren.terminal.answers import Answers
 from warren.terminal.burrow import recognise
+from warren.terminal.ending import as_ctrl_c
 from warren.terminal.remote import Remote
 
 
@@ -42,6 +43,7 @@ def opened(source: Source) -> Iterator[Answers]:
             asked = config.load(source.config_path, dict(source.environ)).config
         else:
             asked = direct.config_of(source.bootstrap)
+        stack.enter_context(as_ctrl_c())
         status = console.status("Starting")
         tell = status.update if console.is_terminal else _say_nothing
         with ExitStack() as spinning:

@@ -1,6 +1,5 @@
 """The same again and again, in place on a terminal and one after the other elsewhere."""
 
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from warren.errors import Unanswered
+from warren.terminal.ending import as_ctrl_c
 
 Draw = Callable[[], RenderableType]
 
@@ -48,11 +48,9 @@ def _one_after_the_other(console: Console, every_s: float, draw: Draw) -> None:
 
 @contextmanager
 def _until_interrupted() -> Iterator[None]:
-    """SIGTERM as Ctrl-C: the cursor is shown again, and what was started ends."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Then the cursor is shown again, and what was started ends."""
     try:
-        yield
+        with as_ctrl_c():
+            yield
     except KeyboardInterrupt:
         return
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -24,7 +24,6 @@ from warren.windows.waiting import Waiting
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-
 PIECE = 500_000  # records folded at once
 
 

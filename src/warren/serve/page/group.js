@@ -96,7 +96,7 @@ export function groupView({ names: [cluster, group], query }) {
       partitions.show(answer);
       renew(members, [memberTable(answer.members)]);
       if (!past.shown) await draw(); // of the past nothing has changed
-      past.look();
+      past.look(answer.summary.status);
     },
     told: (change) => past.tell(change),
     redraw() {

@@ -67,7 +67,7 @@ export class Past {
   }
 
   // What went wrong in the past, and all of it if a period is chosen.
-  async look() {
+  async look(status = "OK") {
     if (!this.isKept || performance.now() < this.nextLook) return;
     this.nextLook = performance.now() + AGAIN_MS;
     const { period } = this;
@@ -77,6 +77,10 @@ export class Past {
       if (period !== this.period) return; // another was chosen meanwhile
       this.#drawIncidents(answer);
       this.#keep(answer);
+      const isOpen = answer.incidents.some((each) => each.ended_ms === null);
+      // History comes after the verdict: what has begun or ended just now is in it soon.
+      if (isOpen !== (status !== "OK") && !period.until)
+        this.nextLook = performance.now() + SOON_MS;
     } catch (error) {
       this.nextLook = performance.now() + SOON_MS;
       if (period === this.period) this.note.textContent = error.message;

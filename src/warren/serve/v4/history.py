@@ -7,13 +7,13 @@ import msgspec
 from warren.history import period
 from warren.serve.answers import Answer
 from warren.serve.site import Site
-from warren.serve.v4 import shapes
+from warren.serve.v4 import past_shapes, shapes
 from warren.serve.v4.lines import moment
 from warren.serve.v4.problems import problem
 from warren.serve.v4.queries import OneHistory
 
 
-class GroupHistory(shapes.History, kw_only=True):
+class GroupHistory(past_shapes.History, kw_only=True):
     """A history, and the board it was asked for on."""
 
     board: shapes.Moment
