@@ -48,7 +48,7 @@ def test_when_spark_dies_it_says_so_and_keeps_what_was_to_be_kept(tmp_path: Path
     with demo(tmp_path, "--keep", "--for", "600", "--port", "0", "--partitions", "2") as started:
         started.shown_at()
         for number, command in started.processes().items():
-            if "SparkSubmit" in command and "java " in command.partition("-")[0]:
+            if "SparkSubmit" in command and command.split()[0].endswith("/java"):
                 os.kill(number, signal.SIGKILL)
         code, said = started.ended()
         (kept,) = tmp_path.iterdir()

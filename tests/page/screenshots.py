@@ -1,49 +1,87 @@
-"""Makes docs/screenshots: `PYTHONPATH=src:tests .venv/bin/python tests/page/screenshots.py`."""
+"""Makes docs/screenshots from a demo that has run for a while.
 
+`PYTHONPATH=src:tests .venv/bin/python tests/page/screenshots.py`; with `--url URL` from one that
+runs already.
+"""
+
+import argparse
+import contextlib
+import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
+from demo.started import demo, wait_for
 from page.browser import chromium
-from page.town import Town
-from playwright.sync_api import Browser, ViewportSize
-from serve.running import running
+from playwright.sync_api import Browser, Page, ViewportSize
 
-WIDE: ViewportSize = {"width": 1100, "height": 700}
-TALL: ViewportSize = {"width": 1100, "height": 1200}
+from warren.demo.groups import GONE, GROUPS
+
+HERE = Path(__file__).parents[2] / "docs/screenshots"
+AFTER_S = 120  # then windows are full, and history has something to tell
+WIDTH = 1180
 VIEWS = {
-    "overview": "#/",
-    "group": "#/group/local/warehouse-sync",
-    "topic": "#/topic/local/orders",
-    "health": "#/health",
+    "overview": ("#/", ".list .row .group a", 690),
+    "group": ("#/group/demo/mixed-topics", ".chart canvas", 1240),
+    "topic": ("#/topic/demo/orders", "tbody td", 800),
+    "health": ("#/health", "details", 900),
 }
+PHONE: ViewportSize = {"width": 390, "height": 780}
+
+
+@contextlib.contextmanager
+def running() -> Iterator[str]:
+    """The address of a demo that has run for long enough."""
+    with tempfile.TemporaryDirectory() as folder, demo(Path(folder), "--port", "0") as started:
+        port = started.shown_at()
+        time.sleep(AFTER_S)
+        yield f"http://127.0.0.1:{port}/"
+        started.process.send_signal(signal.SIGINT)
+        started.ended()
 
 
 def take(browser: Browser, address: str, folder: Path) -> None:
     for theme in ("dark", "light"):
-        page = browser.new_page(viewport=WIDE, color_scheme=theme, reduced_motion="reduce")
-        for name, place in VIEWS.items():
-            page.goto(address + place)
-            page.locator("article.page, .overview").first.wait_for()
-            if name == "group":
-                page.locator(".chart canvas").wait_for()
-            page.set_viewport_size(TALL if name == "group" else WIDE)
-            page.screenshot(path=folder / f"{name}-{theme}.png")
+        page = browser.new_page(color_scheme=theme, reduced_motion="reduce")
+        for name, (place, sign, height) in VIEWS.items():
+            page.set_viewport_size({"width": WIDTH, "height": height})
+            shoot(page, address + place, sign, folder / f"{name}-{theme}.png")
         page.close()
-    phone = browser.new_page(viewport={"width": 390, "height": 760}, color_scheme="light")
-    phone.goto(address)
-    phone.locator(".overview").wait_for()
-    phone.screenshot(path=folder / "phone.png")
+    phone = browser.new_page(viewport=PHONE, color_scheme="light")
+    shoot(phone, address, ".list .row .group a", folder / "phone.png")
+    phone.close()
 
 
-def main(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as place, running(Path(place)) as server:
-        server.publish(Town(int(time.time())).board())
-        with chromium() as browser:
-            take(browser, f"http://127.0.0.1:{server.port}/", folder)
+def shoot(page: Page, address: str, sign: str, file: Path) -> None:
+    wait_for(lambda: is_as_meant(address))
+    page.goto(address)
+    page.locator(sign).first.wait_for()
+    page.locator(".live[data-state=live] time").wait_for()
+    page.wait_for_timeout(4000)  # let it live a little: what has been seen is drawn
+    page.screenshot(path=file)
+
+
+def is_as_meant(address: str) -> bool:
+    """Whether every group has the status that it stands for: a slow machine takes its time."""
+    overview = httpx.get(f"{address.partition('#')[0]}v4/overview", trust_env=False).json()
+    (cluster,) = overview["clusters"]
+    meant = {group.name: group.expected for group in GROUPS if group.expected != GONE}
+    return dict(zip(cluster["group"], cluster["status"], strict=True)) == meant
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--url", help="of a Warren that runs already")
+    options.add_argument("--folder", type=Path, default=HERE)
+    asked = options.parse_args(sys.argv[1:])
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    place = contextlib.nullcontext(asked.url) if asked.url else running()
+    with place as address, chromium() as browser:
+        take(browser, address, asked.folder)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "docs/screenshots")
+    main()

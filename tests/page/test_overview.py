@@ -29,7 +29,9 @@ def test_the_first_view_needs_no_script(look: Look, server: Running) -> None:
     assert set(HOSTILE) <= set(page.locator("tbody td:nth-child(2)").all_text_contents())
     page.get_by_role("link", name="billing").click()
     expect(page.locator("h1")).to_have_text("billing")
+    expect(page.locator(".reasons li")).to_have_count(1)
     expect(page.locator(".reasons")).to_contain_text("its lag never shrank")
+    expect(page.locator(".reasons")).to_contain_text("Likewise: 7 others")
 
 
 def test_groups_are_searched_without_script(look: Look, server: Running) -> None:

@@ -62,6 +62,7 @@ def test_a_group_says_why_and_what_would_change_it(look: Look, server: Running) 
     assert worst[6:] == ["2,121", "4,812", "2 min", "100 %", "/10.0.3.12", "warehouse-sync-2"]
     assert table(page, "Members")[0] == ["/10.0.3.10", "warehouse-sync-0", "3"]
     assert page.title() == "warehouse-sync · Warren"
+    assert page.locator("nav [aria-current]").all_inner_texts() == ["Groups"]
     expect(page.get_by_role("group", name="Period")).to_be_hidden()
 
 

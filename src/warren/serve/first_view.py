@@ -1,5 +1,6 @@
 """The page's first view as HTML: what is seen before its script runs, or without it."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
@@ -102,11 +103,7 @@ def _group(site: Site, cluster: str, group: str) -> str:
     why = explain(site, Why(cluster=cluster, group=group, all=True))
     if isinstance(found, str) or isinstance(why, str):
         return f"<p class='problem'>{escape(str(found))}</p><p><a href='/'>All groups</a></p>"
-    reasons = "".join(
-        f"<li>{_badge(each.status)}<div><p>{_name(f'{each.topic}:{each.partition}')} "
-        f"{escape(each.why)}</p><p class='change'>{escape(each.change)}</p></div></li>"
-        for each in sorted(why.reasons, key=_trouble)[:MOST]
-    )
+    reasons = "".join(_reasons(why.reasons))
     lines = [_partition_cells(each) for each in sorted(found.partitions, key=_trouble)[:MOST]]
     return (
         "<article class='page'><header class='title'><div><p class='trail'><a href='/'>Groups</a> "
@@ -116,6 +113,21 @@ def _group(site: Site, cluster: str, group: str) -> str:
         f"</section><section class='card'>{_table('Partitions', PARTITION_HEADS, lines)}</section>"
         f"{_more(len(found.partitions))}</article>"
     )
+
+
+def _reasons(reasons: list[shapes.Reason]) -> Iterable[str]:
+    """The first of those that the same rule decided; the worst come first."""
+    worst_first = sorted(reasons, key=_trouble)
+    count = Counter(each.rule for each in reasons)
+    first = {each.rule: each for each in reversed(worst_first)}
+    for each in sorted(first.values(), key=_trouble):
+        others = count[each.rule] - 1
+        likewise = f"<p class='of'>Likewise: {others:,} others</p>" if others else ""
+        yield (
+            f"<li>{_badge(each.status)}<div><p>{_name(f'{each.topic}:{each.partition}')} "
+            f"{escape(each.why)}</p><p class='change'>{escape(each.change)}</p>{likewise}"
+            "</div></li>"
+        )
 
 
 def _trouble(of_partition: shapes.Reason | shapes.PartitionLine) -> int:

@@ -18,6 +18,8 @@ const VIEWS = {
   topic: topicView,
   health: healthView,
 };
+// Of what a view is a part, in the bar at the top.
+const PARENTS = { __proto__: null, group: "overview", topic: "topics" };
 const main = document.getElementById("view");
 const live = document.getElementById("live");
 const news = document.getElementById("news");
@@ -35,13 +37,19 @@ async function show() {
   view?.close?.();
   view = make(where);
   for (const link of document.querySelectorAll("nav a")) {
-    const isHere = VIEWS[link.dataset.view] === make;
-    if (isHere) link.setAttribute("aria-current", "page");
+    const name = link.dataset.view;
+    if (VIEWS[name] === make) link.setAttribute("aria-current", "page");
+    else if (PARENTS[where.view] === name) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
   document.title = `${view.title} · Warren`;
   await refresh(view);
   main.scrollTop = 0;
+}
+
+// Who came by a link that is gone now goes on reading where its view begins.
+async function navigate() {
+  await show();
   if (document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
@@ -148,7 +156,7 @@ function skip(event) {
 adopt();
 document.querySelector(".skip").addEventListener("click", skip);
 showTheme(document.getElementById("theme"), () => view?.redraw?.());
-addEventListener("hashchange", show);
+addEventListener("hashchange", navigate);
 addEventListener("keydown", onKey);
 addEventListener("visibilitychange", () => (due = true));
 await show();

@@ -14,6 +14,7 @@ const RANGES = [
   ["7d", "7 d"],
 ];
 const USUAL = "24h"; // of incidents, when no period is chosen
+const DAY_MS = 86_400_000;
 const AGAIN_MS = 60_000;
 const SOON_MS = 10_000; // when there was no answer
 const MOST_TOLD = 100;
@@ -49,6 +50,7 @@ export class Past {
       h("li", { class: "of" }, this.isKept ? "History is being read …" : none),
     );
     this.#mark();
+    this.#fill(serverNow() - DAY_MS, serverNow());
   }
 
   // Without history there is what is told while the page is open.
@@ -111,14 +113,16 @@ export class Past {
     );
   }
 
+  #fill(fromMs, toMs) {
+    this.from.value = forInput(fromMs);
+    this.to.value = forInput(toMs);
+  }
+
   #keep(answer) {
     this.note.textContent = "";
     if (!this.period.since) return;
     // Not while somebody is writing there.
-    if (!document.activeElement?.closest?.(".period")) {
-      this.from.value = forInput(answer.since_ms);
-      this.to.value = forInput(answer.until_ms);
-    }
+    if (!document.activeElement?.closest?.(".period")) this.#fill(answer.since_ms, answer.until_ms);
     this.note.textContent = answer.moments ? "" : "Nothing was kept in that time.";
     this.shown = answer.moments ? { answer, grid: gridOfHistory(answer) } : null;
     this.changed();

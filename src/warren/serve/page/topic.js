@@ -89,7 +89,7 @@ function lagBar(group) {
     "span",
     { class: "barred", title: `${count(group.total_lag)} messages` },
     bar,
-    brief(group.total_lag),
+    h("span", { class: "number" }, brief(group.total_lag)),
   );
 }
 
