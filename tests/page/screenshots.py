@@ -29,6 +29,7 @@ VIEWS = {
     "topic": ("#/topic/demo/orders", "tbody td", 800),
     "health": ("#/health", "details", 900),
 }
+MOST_TRIES = 15
 PHONE: ViewportSize = {"width": 390, "height": 780}
 
 
@@ -56,12 +57,17 @@ def take(browser: Browser, address: str, folder: Path) -> None:
 
 
 def shoot(page: Page, address: str, sign: str, file: Path) -> None:
-    wait_for(lambda: is_as_meant(address))
-    page.goto(address)
-    page.locator(sign).first.wait_for()
-    page.locator(".live[data-state=live] time").wait_for()
-    page.wait_for_timeout(4000)  # let it live a little: what has been seen is drawn
-    page.screenshot(path=file)
+    """Take it again until nothing has gone astray in the meantime."""
+    for _ in range(MOST_TRIES):
+        wait_for(lambda: is_as_meant(address))
+        page.goto("about:blank")
+        page.goto(address)
+        page.locator(sign).first.wait_for()
+        page.locator(".live[data-state=live] time").wait_for()
+        page.wait_for_timeout(4000)  # let it live a little: what has been seen is drawn
+        page.screenshot(path=file)
+        if is_as_meant(address) and not page.locator("#news").inner_text():
+            return
 
 
 def is_as_meant(address: str) -> bool:
