@@ -1,10 +1,12 @@
 """Requests for history: which are passed on to the pipeline's process, and what comes back."""
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from serve.running import CONFIG, Running, ask, running
+from serve.running import CONFIG, Actions, Running, ask, running
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,26 @@ def test_what_the_pipeline_says_is_passed_on(server: Running) -> None:
         "1700006400000",
         "7",
     )
+
+
+def test_others_are_answered_while_spark_works(tmp_path: Path) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    class Slow(Actions):
+        def group_history(self, *_asked: str) -> str:
+            asked.set()
+            go_on.wait(20)
+            return '{"code":404,"answer":{"error":true,"message":"nothing is kept"}}'
+
+    with running(tmp_path, CONFIG + "[history]\n", Slow()) as started, ThreadPoolExecutor() as pool:
+        path = "/v4/history?cluster=local&group=billing"
+        waiting = [pool.submit(ask, started.port, path) for _ in range(3)]
+        assert asked.wait(20)
+        others = {ask(started.port, "/v4/groups").status for _ in range(10)}
+        go_on.set()
+        told = {each.result(20).status for each in waiting}
+
+    assert (others, told) == ({200}, {404})
 
 
 def test_what_cannot_be_meant_is_refused(server: Running) -> None:

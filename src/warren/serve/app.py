@@ -2,6 +2,8 @@
 
 import asyncio
 import inspect
+from copy import copy
+from functools import partial
 from typing import Any
 
 from warren.serve.accepted import accepts_gzip
@@ -21,6 +23,7 @@ LARGE = 2**20  # bytes; a client may have no more of them queued for it
 MOST_LISTENERS = 100
 # Answers to these depend on the path alone.
 KEPT = ("/v2/", "/v3/", "/burrow/")
+WAITING = ("/v4/events", "/v4/history")  # they wait for others rather than work
 
 TOO_LARGE = Answer(413, [("content-type", TEXT)], b"Request Entity Too Large\n")
 TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
@@ -35,6 +38,7 @@ class App:
         self._seconds = server.timeout_s
         self._routes = Routes(TABLE)
         self._large = large
+        self._one_at_a_time = asyncio.Lock()
         self._listening = Slots(min(MOST_LISTENERS, max(server.max_connections // 2, 1)))
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
@@ -81,8 +85,22 @@ class App:
     async def _handled(
         self, request: Request, name: str, handler: Handler, names: list[str]
     ) -> Answer | Endless:
+        if _may_take_long(request):
+            async with self._one_at_a_time:
+                kept = self._site.kept.get(name)  # somebody else may have asked for it meanwhile
+                return kept or await self._made(request, name, handler, names, beside=True)
+        return await self._made(request, name, handler, names, beside=False)
+
+    async def _made(
+        self, request: Request, name: str, handler: Handler, names: list[str], *, beside: bool
+    ) -> Answer | Endless:
         board = self._site.boards
-        answer = handler(self._site, request, *names)
+        if beside:
+            # In a thread, so that others are answered; on a copy, so that the board stays the same.
+            work = partial(handler, copy(self._site), request, *names)
+            answer = await asyncio.get_running_loop().run_in_executor(None, work)
+        else:
+            answer = handler(self._site, request, *names)
         if inspect.isawaitable(answer):
             try:
                 later: Answer = await answer
@@ -113,6 +131,12 @@ class App:
         else:
             with self._listening:
                 await send_endless(answer, protocol, self._seconds)
+
+
+def _may_take_long(request: Request) -> bool:
+    """Whether it is one of ours that tells of every commit of a group, or much of a cluster."""
+    is_ours = request.path == "/" or request.path.startswith("/v4/")
+    return is_ours and request.path not in WAITING
 
 
 def _kept_as(request: Request) -> str:
