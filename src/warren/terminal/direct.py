@@ -5,7 +5,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from warren.config import Config, Logging, load
 from warren.errors import ConfigError, Unanswered
 from warren.process import logs
 from warren.terminal.boards import BoardAnswers
+from warren.terminal.ending import deferred
 
 Tell = Callable[[str], None]
 
@@ -56,18 +57,20 @@ def reading(config: Config, tell: Tell) -> Iterator[BoardAnswers]:
         tempfile.TemporaryDirectory(prefix="warren-") as directory,
         logs.configured(Logging(filename=str(Path(directory, "warren.log")))),
         monitoring(config) as monitor,
+        ExitStack() as stack,
     ):
         tell("Starting Spark")
-        with spark_session(config) as spark:
-            stop = threading.Event()
-            thread = threading.Thread(target=monitor.run, args=(spark, stop), name="monitor")
-            thread.start()
-            try:
-                _wait(monitor, tell)
-                yield BoardAnswers(config, lambda: monitor.board)
-            finally:
-                stop.set()
-                thread.join(STOP_S)
+        with deferred():
+            spark = stack.enter_context(spark_session(config))
+        stop = threading.Event()
+        thread = threading.Thread(target=monitor.run, args=(spark, stop), name="monitor")
+        thread.start()
+        try:
+            _wait(monitor, tell)
+            yield BoardAnswers(config, lambda: monitor.board)
+        finally:
+            stop.set()
+            thread.join(STOP_S)
 
 
 def _only_reading(config: Config) -> Config:
