@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import structlog
 from serve.boards import cluster_board, windows_of
 
 from warren import jars
@@ -36,6 +37,7 @@ def boards() -> Callable[[], Board]:
 
 
 def main(file: Path) -> None:
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     config = load(file, {}).config
     assert config.history
     spark = start_session("local[2]", "keeping", {}, "512m", bundles=(jars.DELTA,))
