@@ -16,7 +16,7 @@ log = structlog.get_logger()
 
 FIRST_RETRY_S, LAST_RETRY_S = 1.0, 30.0
 STEADY_S = 60.0  # a thread that ran this long was well; its next failure is a first one again
-STOP_SECONDS = 4.0  # for all threads together
+STOP_SECONDS = 8.0  # for all threads together
 POLL_S = 0.2
 NICE = 5  # of the pipeline's threads; Spark's process has its own, in spark-env.sh
 

@@ -1,6 +1,5 @@
 """`warren demo`: a broker, groups in every state, and Warren judging them."""
 
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,9 +15,10 @@ from rich.live import Live
 
 from warren import jars
 from warren.app import Monitor, monitoring, spark_session
-from warren.config import Config, load
+from warren.config import Config
 from warren.demo import crowd, groups, show
 from warren.demo.broker import Broker
+from warren.demo.configuration import configure
 from warren.demo.offsets_topic import make_offsets_topic
 from warren.demo.place import directory, interruptible
 from warren.demo.scene import Eyes, Scene
@@ -29,37 +29,10 @@ from warren.process import logs
 from warren.process.signals import stopping
 from warren.terminal.boards import BoardAnswers
 
-USUAL_PORT = 8000
 LOOK_S = 1.0
 # It is gone before a thorough compilation would pay; files lie where the rest does.
 JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 READY_S = 120.0
-CONFIGURATION = """
-[logging]
-filename = "{directory}/warren.log"
-[spark]
-master = "local[2]"
-driver-memory = "1g"
-[spark.conf]
-"spark.driver.extraJavaOptions" = "{java_options}"
-[cluster.demo]
-class-name = "kafka"
-servers = ["{bootstrap}"]
-offset-refresh = 1
-topic-refresh = 5
-[consumer.demo]
-class-name = "kafka"
-cluster = "demo"
-servers = ["{bootstrap}"]
-[storage.default]
-class-name = "inmemory"
-group-denylist = "^burrow-"  # its own reading is none of the stories
-[httpserver.default]
-address = "127.0.0.1:{port}"
-[history]
-directory = "{directory}/history"
-history-interval = 10
-"""
 
 
 @dataclass(frozen=True)
@@ -105,7 +78,7 @@ def _set_up(
     _fetch_jars(console)
     java_options = [*JAVA_OPTIONS, f"-Djava.io.tmpdir={home / 'tmp'}"]
     broker = Broker(offsets_partitions=4, directory=home / "broker", java_options=java_options)
-    config = _config(home, broker.bootstrap, wishes.port, java_options)
+    config = configure(home, broker.bootstrap, wishes.port, java_options)
     stack.enter_context(logs.configured(config.logging))
     monitor = stack.enter_context(monitoring(config))
     with show.step(console, f"Starting Kafka on {broker.bootstrap}, and Spark beside it"):
@@ -136,28 +109,6 @@ def _fetch_jars(console: Console) -> None:
 
 def _so_far(bundle: jars.Bundle) -> str:
     return f"{jars.fetched(bundle)} files so far"
-
-
-def _config(home: Path, bootstrap: str, port: int | None, java_options: list[str]) -> Config:
-    file = home / "burrow.toml"
-    text = CONFIGURATION.format(
-        directory=home,
-        bootstrap=bootstrap,
-        port=(USUAL_PORT if _is_free(USUAL_PORT) else 0) if port is None else port,
-        java_options=" ".join(java_options),
-    )
-    file.write_text(text)
-    return load(file, {}).config
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _start(broker: Broker, config: Config, stack: ExitStack, *, keep: bool) -> SparkSession:

@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 POLL_S = 0.5
 OLD_BOARD_MS = 30_000  # beyond the time a board may stand anyway
-LAST_S = 3.0  # for what is on its way when we are to end; less than all threads are given
+LAST_S = 6.0  # for what is on its way when we are to end; less than all threads are given
 
 
 class Notifying:
