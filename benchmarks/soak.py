@@ -3,18 +3,25 @@
     PYTHONPATH=src .venv/bin/python benchmarks/soak.py --minutes 20
 
 Every round makes a topic and groups that commit on it, and deletes those of some rounds ago. What
-there is at any moment is the same from then on; what there ever was grows all the time.
+there is at any moment is the same from then on; what there ever was grows all the time. Two groups
+of a round have a member, one by each protocol; one group has stopped, and somebody is told of it.
+Snapshots and history are kept.
 """
 
 import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from statistics import mean
+from typing import NamedTuple
 
 import click
 from catch_up import configure, running, scratch
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from measured import get, now_mb, tree, wait_until, where, write
@@ -23,9 +30,38 @@ from warren.demo.broker import Broker
 from warren.demo.offsets_topic import make_offsets_topic
 
 GROUPS, PARTITIONS, KEPT = 10, 20, 5  # a round's groups, its topic's partitions; rounds alive
+PROTOCOLS = ("classic", "consumer")
 START_S = 180
 SAMPLE_S = 10.0
 WAIT_S = 30.0
+MORE = 1.05  # than in the second quarter the last may need
+TEMPLATE = Path(__file__).parents[1] / "config" / "default-http-post.tmpl"
+STATE = """\
+[general]
+state-dir = "{state}"
+snapshot-interval = 10
+"""
+KEEPING = """
+[history]
+history-interval = 10
+[notifier.told]
+class-name = "http"
+url-open = "{url}"
+url-close = "{url}"
+send-close = true
+interval = 5
+template-open = "{template}"
+template-close = "{template}"
+"""
+
+
+class Sample(NamedTuple):
+    minute: float
+    rounds: int  # so far
+    held: int  # groups
+    told: int  # notifications so far
+    python_mb: float
+    java_mb: float
 
 
 class Churn:
@@ -34,45 +70,102 @@ class Churn:
     def __init__(self, bootstrap: str) -> None:
         self._bootstrap = bootstrap
         self._admin = AdminClient({"bootstrap.servers": bootstrap})
-        self._alive: deque[int] = deque()
+        self._producer = Producer({"bootstrap.servers": bootstrap})
+        self._alive: deque[tuple[int, list[Consumer]]] = deque()
         self.rounds = 0
 
     def run(self, stop: threading.Event) -> None:
         while not stop.is_set():
-            self._make(self.rounds)
+            self._alive.append((self.rounds, self._make(self.rounds)))
+            for _, members in self._alive:
+                for member in members:
+                    member.poll(0.1)
             if len(self._alive) > KEPT:
-                self._delete(self._alive.popleft())
+                self._delete(*self._alive.popleft())
             self.rounds += 1
+        for _, members in self._alive:
+            for member in members:
+                member.close()
 
-    def _make(self, number: int) -> None:
+    def _make(self, number: int) -> list[Consumer]:
         topic = f"soak-{number}"
         self._admin.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result(WAIT_S)
-        places = [TopicPartition(topic, each, number) for each in range(PARTITIONS)]
+        self._producer.produce(topic, b"unread", partition=0)
+        self._producer.flush(WAIT_S)
+        places = [TopicPartition(topic, each, 0) for each in range(PARTITIONS)]
         for group in range(GROUPS):
-            settings = {
-                "bootstrap.servers": self._bootstrap,
-                "group.id": f"soak-{number}-{group}",
-                "enable.auto.commit": False,
-            }
-            consumer = Consumer(settings)
-            consumer.commit(offsets=places, asynchronous=False)
+            consumer = self._consumer(f"soak-{number}-{group}")
+            consumer.commit(offsets=places[1 if group else 0 :], asynchronous=False)
             consumer.close()
-        self._alive.append(number)
+        return [self._member(number, protocol) for protocol in PROTOCOLS]
 
-    def _delete(self, number: int) -> None:
-        groups = [f"soak-{number}-{group}" for group in range(GROUPS)]
+    def _member(self, number: int, protocol: str) -> Consumer:
+        member = self._consumer(f"soak-{number}-{protocol}", {"group.protocol": protocol})
+        member.subscribe([f"soak-{number}"])
+        until = time.monotonic() + WAIT_S
+        while not member.assignment() and time.monotonic() < until:
+            member.poll(0.1)
+        member.commit(offsets=[TopicPartition(f"soak-{number}", 1, 0)], asynchronous=False)
+        return member
+
+    def _consumer(self, group: str, more: dict[str, str] | None = None) -> Consumer:
+        settings = {
+            "bootstrap.servers": self._bootstrap,
+            "group.id": group,
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+        }
+        return Consumer(settings | (more or {}))
+
+    def _delete(self, number: int, members: list[Consumer]) -> None:
+        for member in members:
+            member.close()
+        groups = [f"soak-{number}-{group}" for group in (*range(GROUPS), *PROTOCOLS)]
         for done in self._admin.delete_consumer_groups(groups).values():
             done.result(WAIT_S)
         self._admin.delete_topics([f"soak-{number}"])[f"soak-{number}"].result(WAIT_S)
+
+
+class Told(BaseHTTPRequestHandler):
+    """Takes notifications and counts them."""
+
+    count = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        Told.count += 1
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def listening() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Told) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
 
 
 @click.command()
 @click.option("--minutes", default=20.0)
 def main(minutes: float) -> None:
     about = where()
-    with Broker(offsets_partitions=8) as broker, scratch() as directory:
+    with (
+        Broker(offsets_partitions=8) as broker,
+        scratch() as directory,
+        listening() as receiver,
+    ):
         make_offsets_topic(broker.bootstrap)
         place, url = configure(directory, "warren", broker.bootstrap)
+        file = place / "burrow.toml"
+        state = STATE.format(state=directory / "state")
+        kept = KEEPING.format(url=receiver, template=TEMPLATE)
+        file.write_text(file.read_text().replace("[general]\n", state) + kept)
         command = [sys.executable, "-m", "warren", "serve", "--config-dir", str(place)]
         with running(command) as pid:
             wait_until(lambda: get(f"{url}/burrow/admin/ready")[0] == 200, 0.5, START_S)
@@ -85,9 +178,8 @@ def main(minutes: float) -> None:
     write("soak.md", _report(about, minutes, samples))
 
 
-def _samples(url: str, pid: int, churn: Churn, seconds: float) -> list[tuple[float, ...]]:
-    """Minute, rounds so far, groups held, memory of Python, of Java."""
-    samples: list[tuple[float, ...]] = []
+def _samples(url: str, pid: int, churn: Churn, seconds: float) -> list[Sample]:
+    samples: list[Sample] = []
     began = time.monotonic()
     while (passed := time.monotonic() - began) < seconds:
         _, answer = get(f"{url}/v3/kafka/local/consumer")
@@ -95,7 +187,7 @@ def _samples(url: str, pid: int, churn: Churn, seconds: float) -> list[tuple[flo
         java_mb = now_mb(java)
         python_mb = now_mb(pid) - java_mb
         held = len(answer["consumers"])
-        samples.append((passed / 60, churn.rounds, held, python_mb, java_mb))
+        samples.append(Sample(passed / 60, churn.rounds, held, Told.count, python_mb, java_mb))
         time.sleep(SAMPLE_S)
     return samples
 
@@ -104,22 +196,40 @@ def _is_java(pid: int) -> bool:
     return Path(f"/proc/{pid}/exe").readlink().name == "java"
 
 
-def _report(about: str, minutes: float, samples: list[tuple[float, ...]]) -> str:
-    a_round = f"A round is {GROUPS} groups on a topic of {PARTITIONS} partitions"
+def _report(about: str, minutes: float, samples: list[Sample]) -> str:
+    a_round = (
+        f"A round is {GROUPS + len(PROTOCOLS)} groups on a topic of {PARTITIONS} partitions, two "
+        f"of them with a member; {KEPT} rounds are alive at a time"
+    )
     lines = [
         f"# {minutes:g} minutes of groups and topics that come and go",
         "",
-        f"{about}. {a_round}; {KEPT} rounds are alive at a time. Java's heap may take 2 GB.",
+        f"{about}. {a_round}. With snapshots, history and a notifier. Java's heap may take 2 GB.",
         "",
-        "| minute | groups ever | groups held | Python MB | Java MB |",
-        "|---:|---:|---:|---:|---:|",
+        "| minute | groups ever | groups held | notifications | Python MB | Java MB |",
+        "|---:|---:|---:|---:|---:|---:|",
     ]
     for tenth in range(11):
         at = samples[min(len(samples) * tenth // 10, len(samples) - 1)]
-        minute, rounds, held, python_mb, java_mb = at
-        ever = rounds * GROUPS
-        lines.append(f"| {minute:.1f} | {ever:,.0f} | {held} | {python_mb:,.0f} | {java_mb:,.0f} |")
+        ever = at.rounds * (GROUPS + len(PROTOCOLS))
+        lines.append(
+            f"| {at.minute:.1f} | {ever:,} | {at.held} | {at.told} "
+            f"| {at.python_mb:,.0f} | {at.java_mb:,.0f} |"
+        )
+    lines += ["", *(_bound(name, samples) for name in ("python_mb", "java_mb"))]
     return "\n".join(lines) + "\n"
+
+
+def _bound(field: str, samples: list[Sample]) -> str:
+    """Flat: the last quarter needs no more than the second, give or take a twentieth."""
+    values, quarter = [getattr(each, field) for each in samples], len(samples) // 4
+    second, last = mean(values[quarter : 2 * quarter]), mean(values[3 * quarter :])
+    verdict = "flat" if last <= second * MORE else "NOT FLAT"
+    name = field.removesuffix("_mb").capitalize()
+    return (
+        f"{name}: {second:,.0f} MB in the second quarter, {last:,.0f} MB in the last: {verdict} "
+        f"(at most {MORE:.0%} is asked for)."
+    )
 
 
 if __name__ == "__main__":

@@ -42,8 +42,6 @@ def watched(
 ) -> Iterator[Watching]:
     config = source("local", kafka.bootstrap) + storage(intervals=4)
     with watching(spark, tmp_path_factory.mktemp("single"), config) as watched:
-        for offset in (1, 2):  # with seven to go it has stopped as soon as it is silent
-            kafka.commit("stopped-single", "single", {0: offset})
         eventually(lambda: status(watched), "STOP")
         yield watched
 
@@ -52,6 +50,8 @@ def watched(
 def kafka(broker: Broker) -> Kafka:
     kafka = Kafka(broker.bootstrap)
     kafka.make_topic("single", 9)
+    for offset in (1, 2):  # with seven to go it has stopped as soon as it is silent
+        kafka.commit("stopped-single", "single", {0: offset})
     return kafka
 
 
@@ -123,6 +123,7 @@ def test_a_full_disk_costs_what_would_be_kept_and_nothing_else(
     with watching(spark, tmp_path, config) as watched:
         eventually(lambda: kept(watched) > 0, expected=True)
         eventually(snapshot.exists, expected=True)
+        eventually(lambda: status(watched), "STOP")
         whole = snapshot.read_bytes()
 
         with contextlib.suppress(OSError):
