@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,23 @@ def test_clusters_that_are_still_read_are_left_out() -> None:
         state
         for state, is_kept in states.items()
         if (settled(boards(local=state)()) == ["local"]) != is_kept
+    ]
+
+    assert wrong == []
+
+
+def test_a_cluster_that_does_not_answer_or_is_being_caught_up_with_is_not_kept() -> None:
+    board = boards(local="caught up")()
+    cases = {
+        "it answers": ({"problem": "", "restored": False}, ["local"]),
+        "no broker answers": ({"problem": "timed out", "restored": False}, []),
+        "goes on from a snapshot": ({"problem": "", "restored": True}, []),
+    }
+
+    wrong = [
+        name
+        for name, (told, expected) in cases.items()
+        if settled(replace(board, health={**board.health, "clusters": {"local": told}})) != expected
     ]
 
     assert wrong == []

@@ -99,13 +99,18 @@ class Keeper:
 
 
 def settled(board: Board) -> list[str]:
-    """The clusters whose offsets topics have been read to their end."""
+    """The clusters that answer, and whose offsets topics have been read to their end."""
     consumers: Any = board.health.get("consumers", {})
+    clusters: Any = board.health.get("clusters", {})
     unsettled = {
         consumer["cluster"]
         for consumer in consumers.values()
         if consumer["state"] in READING
         or (consumer["state"] == "failed" and consumer.get("remaining"))
+    }
+    # Verdicts go on while brokers do not answer, of data that do not: those are not history.
+    unsettled |= {
+        name for name, each in clusters.items() if each.get("problem") or each.get("restored")
     }
     return [name for name in board.clusters if name not in unsettled]
 
