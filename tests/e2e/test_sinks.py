@@ -188,7 +188,7 @@ def test_every_point_in_influxdb_is_what_the_api_says(
     assert in_order(stored) == in_order(answered)
     assert watched.json("/v4/groups?cluster=local")["board"]["moment_ms"] == moment_ms
     statuses = {point["status"] for point in answered["burrow_partition"]}
-    assert len(answered["burrow_group"]) == len(COMMITS)
+    assert {point["group"] for point in answered["burrow_group"]} >= COMMITS.keys()
     assert len(statuses) > 1
 
 
@@ -221,7 +221,7 @@ def test_the_articles_queries_give_the_numbers_of_the_api(
     )
 
     means = stores.influx.query(
-        f"SELECT mean(offset) FROM burrow_topic WHERE topic = '{TOPIC}' "  # noqa: S608  our name
+        f"SELECT mean(\"offset\") FROM burrow_topic WHERE topic = '{TOPIC}' "  # noqa: S608  our name
         "AND time >= now() - 30m GROUP BY time(2s) fill(none)",
         "burrow",
     )
