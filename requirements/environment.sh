@@ -2,6 +2,7 @@
 # file, once; later calls only compare a stamp. Sets `python`.
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/warren"
+export UV_SYSTEM_CERTS="${UV_SYSTEM_CERTS:-true}"  # a company's own authority is known to the system only
 
 say() { echo "warren: $*" >&2; }
 
