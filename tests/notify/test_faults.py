@@ -120,7 +120,8 @@ def test_every_fault_is_told_and_counted_and_the_others_go_on(tmp_path: Path) ->
     wrong = {
         name: (counted[name], lines.get(name))
         for name, (outcome, problem) in EXPECTED.items()
-        if not outcome.items() <= counted[name].items()
+        # At least: some are tried again before the slowest has failed.
+        if any(counted[name].get(each, 0) < number for each, number in outcome.items())
         or counted[name].keys() - {*outcome, "retried"}
         or not any(problem in each for each in lines.get(name, []))
     }
