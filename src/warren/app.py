@@ -122,6 +122,7 @@ class Monitor:
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
         """Work until `stop` is set, which it also is when Spark dies under us."""
         self._history.begin(spark)
+        self._companions = Companions(self._config, spark, lambda: self.board)
         readers = Readers(self._config, self._changed.set, stop)
         threads = [
             *readers.watch(self.clusters, self.followings),
@@ -129,7 +130,6 @@ class Monitor:
             *readers.hear(self.reportings),
         ]
         threads.append(surviving("judge", self._judge, Trouble(), stop))
-        self._companions = Companions(self._config, spark, lambda: self.board)
         threads += self._companions.start(stop, [self._snapshots] if self._snapshots else [])
         try:
             wait_while_alive(spark, stop)
