@@ -31,7 +31,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         check=False,
     )
     if made.returncode:
-        pytest.skip(f"no disk can be made to be filled: {made.stderr.strip()}")
+        pytest.fail(f"no disk can be made to be filled: {made.stderr.strip()}")
     yield place
     subprocess.run([UMOUNT, "--lazy", place], check=True)
 
