@@ -76,7 +76,7 @@ def test_an_incident_is_told_once_over_a_restart_though_another_receiver_is_down
 
         with watching(spark, make_folder(tmp_path, "second"), config) as watched:
             eventually(watched.is_ready, expected=True, seconds=120)
-            assert watched.health()["incidents"]["rounds"]["open"] == 1
+            eventually(lambda: watched.health()["incidents"]["rounds"]["open"], 1)
             kafka.commit(GROUP, TOPIC, {0: 100})
             eventually(lambda: heard(receiver), [("/open", "ERR"), ("/close", "OK")])
             kafka.commit(ANOTHER, TOPIC, {0: 50})
