@@ -26,7 +26,7 @@ from warren.config import Config, Storage
 from warren.errors import NotKept, StartError
 from warren.sources.log_ends import Topics
 from warren.windows import snapshot
-from warren.windows.snapshot import Arrays, Lying
+from warren.windows.snapshot import Arrays, Lying, Room
 
 log = structlog.get_logger()
 
@@ -117,8 +117,10 @@ class Snapshots:
             # What was there before the live reading is not all read: the next start does it anew.
             if cluster.ends_s and not any(each.heard is not None for each in own.values()):
                 with _turn(self.directory):
+                    room = snapshot.room(cluster.windows)
                     with cluster.lock:
-                        facts, lying, members = self._copy(cluster, own)
+                        facts, lying, members = self._copy(cluster, own, room)
+                    del room
                     arrays = snapshot.arrange(lying) | {
                         MEMBERSHIP: np.frombuffer(members, np.uint8)
                     }
@@ -149,11 +151,13 @@ class Snapshots:
             },
         }
 
-    def _copy(self, cluster: Cluster, own: Mapping[str, Following]) -> tuple[Facts, Lying, bytes]:
+    def _copy(
+        self, cluster: Cluster, own: Mapping[str, Following], room: Room
+    ) -> tuple[Facts, Lying, bytes]:
         # Of groups that were not caught up with since, no more is known than at the last start.
         as_of_s = cluster.restored_s or cluster.clock()
         topics = cluster.topics or Topics({}, {}, {})
-        names, lying = snapshot.copy(cluster.windows)
+        names, lying = snapshot.copy(cluster.windows, room)
         facts = Facts(
             VERSION,
             self._settings(own),

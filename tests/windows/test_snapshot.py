@@ -21,7 +21,7 @@ def made_again(windows: Windows) -> Windows:
 
 
 def restore(into: Windows, windows: Windows) -> None:
-    names, lying = snapshot.copy(windows)
+    names, lying = snapshot.copy(windows, snapshot.room(windows))
     snapshot.restore(into, names, snapshot.arrange(lying))
 
 
@@ -107,3 +107,19 @@ def test_limits_that_were_lowered_bind_only_what_is_new() -> None:
     assert [*again.pairs.groups.ids] == ["a", "b"]
     assert [commit.offset for commit in detail(again, "b")["t"][0].commits] == [5, 6]
     assert again.ends.newest("t") == [12, 12]
+
+
+def test_windows_that_grew_since_memory_was_had_are_copied_whole() -> None:
+    windows = Windows()
+    windows.set_log_ends(log_ends(10), {"t": 1})
+    windows.fold(batch(Record(1, 5)), NOW)
+    before = snapshot.room(windows)
+    windows.set_log_ends(log_ends(10, 10, 10), {"t": 3})
+    windows.fold(batch(Record(2, 6), Record(3, 7, group="another")), NOW)
+
+    names, lying = snapshot.copy(windows, before)
+    again = Windows()
+    snapshot.restore(again, names, snapshot.arrange(lying))
+
+    assert windows_of(again) == windows_of(windows)
+    assert again.ends.newest("t") == [10, 10, 10]

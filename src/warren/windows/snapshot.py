@@ -1,9 +1,11 @@
 """Windows and log ends as plain arrays and names, to be saved and made again.
 
 Saved is what they mean and not how they lie: rows are numbered anew, free ones are left out. That
-takes its time, so they are first copied as they lie, which is all that others have to wait for.
+takes its time, so they are first copied as they lie, which is all that others have to wait for. The
+memory for it is had beforehand: the system takes ten times as long to give it as we to fill it.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from warren.windows.windows import Windows
 
 Ints = npt.NDArray[np.int64]
 Arrays = dict[str, npt.NDArray[Any]]
+Room = dict[str, npt.NDArray[Any]]  # memory for columns
 Lying = dict[str, tuple[npt.NDArray[Any], Ints]]  # a column as it lies, and the rows to be taken
 
 
@@ -32,7 +35,13 @@ class Names(Struct):
     dropped: dict[str, int]
 
 
-def copy(windows: Windows) -> tuple[Names, Lying]:
+def room(windows: Windows) -> Room:
+    """Memory for a copy of windows that may change meanwhile; what grew gets its own later on."""
+    columns = {name: column for part in _parts(windows) for name, column in _columns(*part)}
+    return {name: np.full_like(column, 0) for name, column in columns.items()}  # zeros: untouched
+
+
+def copy(windows: Windows, room: Room) -> tuple[Names, Lying]:
     """Copy everything; whoever calls sees to it that nothing changes meanwhile."""
     pairs, ends, owners = windows.pairs, windows.ends, windows.owners
     topics = sorted(ends.topics.ids)
@@ -51,9 +60,10 @@ def copy(windows: Windows) -> tuple[Names, Lying]:
         "topic_count": ends.blocks.count[numbers],
     }
     lying = {name: (array, np.arange(len(array))) for name, array in index.items()}
-    lying |= _copied("window", windows.grid, pairs.blocks.rows_of(in_order))
-    lying |= _copied("end", ends.rows, ends.blocks.rows_of(numbers))
-    return names, lying | _copied("waiting", windows.waiting.grid, waiting_rows)
+    chosen = (pairs.blocks.rows_of(in_order), ends.blocks.rows_of(numbers), waiting_rows)
+    for part, rows in zip(_parts(windows), chosen, strict=True):
+        lying |= {name: (_copied(each, room.get(name)), rows) for name, each in _columns(*part)}
+    return names, lying
 
 
 def arrange(lying: Lying) -> Arrays:
@@ -102,9 +112,23 @@ def _bounds(arrays: Arrays) -> Ints:
     return np.append(arrays["group_pair"], len(arrays["pair_topic"]))
 
 
-def _copied(prefix: str, rows: Rows, chosen: Ints) -> Lying:
-    columns = {name: getattr(rows, name)[: rows.size] for name in rows.fields}
-    return {f"{prefix}_{name}": (column.copy(), chosen) for name, column in columns.items()}
+def _parts(windows: Windows) -> Iterator[tuple[str, Rows]]:
+    yield "window", windows.grid
+    yield "end", windows.ends.rows
+    yield "waiting", windows.waiting.grid
+
+
+def _columns(prefix: str, rows: Rows) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    for name in rows.fields:
+        yield f"{prefix}_{name}", getattr(rows, name)[: rows.size]
+
+
+def _copied(column: npt.NDArray[Any], room: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    if room is None or len(room) < len(column):
+        return column.copy()
+    copied = room[: len(column)]
+    np.copyto(copied, column)
+    return copied
 
 
 def _fill(prefix: str, rows: Rows, arrays: Arrays) -> None:
