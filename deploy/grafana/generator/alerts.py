@@ -129,4 +129,12 @@ WARREN = [
         summary="Notifications do not go out through {{ .Labels.notifier }}",
         description="Look into the log for the reason.",
     ),
+    Alert(
+        name="WarrenNobodyIsTold",
+        expr="warren_notifying_silent == 1",
+        lasting="0m",
+        severity="critical",
+        summary="Nobody is told of the groups of {{ .Labels.kind }} {{ .Labels.name }}",
+        description="It could not be read for five minutes; the log has the reason.",
+    ),
 ]
