@@ -7,13 +7,11 @@ of /metrics every 15 s; with `--per-second 0` as often as 8 connections can. Qui
 take turns in one Spark session.
 """
 
-import contextlib
 import shutil
 import statistics
 import subprocess
 import threading
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -49,8 +47,9 @@ end
 @click.option("--repeat", default=4, help="Runs of each kind; the median counts.")
 @click.option("--per-second", default=200, help="Statuses asked for; 0: without a pause.")
 def main(groups: int, partitions: int, rounds: int, repeat: int, per_second: int) -> None:
-    if shutil.which("wrk") is None:
-        raise click.ClickException("wrk is not installed; on Debian: apt install wrk")
+    for tool in ("wrk", "curl"):
+        if shutil.which(tool) is None:
+            raise click.ClickException(f"{tool} is not installed; on Debian: apt install {tool}")
     about = where()
     quiet, asked = [], []
     with Broker(offsets_partitions=50, heap="1g") as broker, scratch() as directory:
@@ -101,10 +100,9 @@ def _asking(url: str, script: Path) -> Iterator[None]:
 
 
 def _scrape(url: str, stop: threading.Event) -> None:
+    """In a process of its own: this one is Warren's, and its threads take turns."""
     while not stop.wait(SCRAPE_S):
-        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310  our own address
-            while answer.read(1 << 20):
-                pass
+        subprocess.run(["curl", "-s", "-o", "/dev/null", url], check=False)
 
 
 def _report(quiet: list[float], asked: list[float], told: str, commits: int, about: str) -> str:
