@@ -80,7 +80,7 @@ def measure(partitions: int, moments: int) -> list[str]:
         folder, history = Path(name), f"{name}/history"
         section = f'[sink.x]\nclass-name = "influxdb"\nurl = "{influx.url}"\ndatabase = "lag"\n'
         where_kept = f'[history]\ndirectory = "{history}"\n'
-        text = f'{MINIMAL}{where_kept}{section}since = "earliest"\nbatch = 10000\n'
+        text = f'{MINIMAL}{where_kept}{section}since = "earliest"\n'
         config = load_text(folder, text).config
         spark = start_session("local[2]", "benchmark", {}, "2g")
         try:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-CHUNK_ROWS = 500_000  # some 100 MB of text
+CHUNK_ROWS = 250_000  # some 50 MB of text; two such are there at a time
 
 
 class Span(NamedTuple):
@@ -24,14 +24,14 @@ class Span(NamedTuple):
 
 
 def chunks(rows: DataFrame, limit: int = CHUNK_ROWS) -> Iterator[tuple[int, DataFrame]]:
-    """Yield the batch moment after moment, with the moment that each piece reaches."""
+    """Yield the batch moment after moment, with the moment that each piece completes, or 0."""
     counts = rows.groupBy("moment_ms").count().toArrow().sort_by("moment_ms").to_pylist()
     for span in spans([(row["moment_ms"], row["count"]) for row in counts], limit):
         some = rows.where(F.col("moment_ms").between(span.first_ms, span.last_ms))
         if span.parts > 1:
             part = F.pmod(F.xxhash64("group", "topic", "partition"), F.lit(span.parts))
             some = some.where(part == span.part)
-        yield span.last_ms, some
+        yield span.last_ms if span.part == span.parts - 1 else 0, some
 
 
 def spans(counts: Iterable[tuple[int, int]], limit: int) -> Iterator[Span]:

@@ -66,7 +66,7 @@ class Piece(NamedTuple):
 
 
 class Delivery:
-    """Of one sink. Its thread is Spark's; what it tells may be read by any."""
+    """Of one sink, for the threads that send for it; what it tells may be read by any."""
 
     def __init__(self, name: str, rejected: Rejected) -> None:
         self.problem = ""
@@ -76,6 +76,7 @@ class Delivery:
         self.stop = threading.Event()
         self._pause_s = FIRST_PAUSE_S
         self._fitting: int | None = None  # lines that a request may hold, if that was learned
+        self._lock = threading.Lock()  # for counting
         self._log = log.bind(sink=name)
 
     def send(self, lines: pa.Array, post: Post) -> None:
@@ -140,8 +141,9 @@ class Delivery:
             self._fitting = max(count // 2, LEAST)
 
     def _count(self, taken: int, *, is_retry: bool) -> None:
-        self.outcomes["sent"] += taken
-        self.outcomes["retried"] += taken if is_retry else 0
+        with self._lock:
+            self.outcomes["sent"] += taken
+            self.outcomes["retried"] += taken if is_retry else 0
 
     def reached(self, moment_ms: int) -> None:
         self.delivered_ms = max(self.delivered_ms, moment_ms)
@@ -149,7 +151,8 @@ class Delivery:
     def patiently(self, attempt: Callable[[], T], points: int) -> T:
         """Try until it works; a store that is down for a day is waited for."""
         done, was_down = self._tried(attempt, points)
-        self.outcomes["retried"] += points if was_down else 0
+        with self._lock:
+            self.outcomes["retried"] += points if was_down else 0
         self.well()
         return done
 
@@ -173,7 +176,8 @@ class Delivery:
 
     def _wait(self, problem: str, points: int, pause_s: float | None = None) -> None:
         # Getting ready has no points; that it failed counts all the same.
-        self.outcomes["failed"] += max(points, 1)
+        with self._lock:
+            self.outcomes["failed"] += max(points, 1)
         # A queue's length, say, is another every time; that is no news.
         if kind_of(problem) != kind_of(self.problem):
             self._log.error("the sink does not take points; tried again", problem=problem)
@@ -184,5 +188,6 @@ class Delivery:
 
     def _park(self, refused: Sequence[tuple[str, str]]) -> None:
         if refused:
-            self.outcomes["rejected"] += len(refused)
-            self.rejected.park(refused)
+            with self._lock:
+                self.outcomes["rejected"] += len(refused)
+                self.rejected.park(refused)

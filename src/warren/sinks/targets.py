@@ -2,7 +2,6 @@
 
 from typing import Protocol
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from warren.config import (
@@ -15,12 +14,12 @@ from warren.config import (
     Sink,
     Tls,
 )
-from warren.sinks.chunks import chunks, slices
 from warren.sinks.console import Console
-from warren.sinks.delivery import Answer, Batch, Delivery
+from warren.sinks.delivery import Batch, Delivery
 from warren.sinks.elasticsearch import Elasticsearch
 from warren.sinks.files import Files
 from warren.sinks.influxdb import InfluxDB
+from warren.sinks.over_http import OverHttp
 
 
 class Target(Protocol):
@@ -29,36 +28,6 @@ class Target(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-class Store(Protocol):
-    """A server that takes texts, some thousand in a request."""
-
-    def prepare(self) -> None: ...
-    def texts(self, history: DataFrame) -> DataFrame: ...
-    def post(self, lines: pa.Array) -> Answer: ...
-    def close(self) -> None: ...
-
-
-class OverHttp:
-    """Delivers to a store: Spark makes the texts, this thread sends them."""
-
-    def __init__(self, store: Store, size: int) -> None:
-        self._store = store
-        self._size = size
-        self._is_prepared = False
-
-    def deliver(self, rows: DataFrame, batch: Batch, delivery: Delivery) -> None:  # noqa: ARG002  points know their place themselves
-        if not self._is_prepared:
-            delivery.patiently(self._store.prepare, 0)
-            self._is_prepared = True
-        for reached_ms, some in chunks(rows):
-            for lines in slices(self._store.texts(some).toArrow()["text"], self._size):
-                delivery.send(lines, self._store.post)
-            delivery.reached(reached_ms)
-
-    def close(self) -> None:
-        self._store.close()
 
 
 def target(config: Config, sink: Sink) -> Target:
