@@ -1,14 +1,12 @@
 """What history costs: an append, a tick beside it, the disk, merging, a report.
 
-    PYTHONPATH=src .venv/bin/python benchmarks/history.py [--partitions N] [--hours H ...]
+    PYTHONPATH=src .venv/bin/python benchmarks/history.py [--partitions N] [--hours H]
 
 Ticks are judgements of as many partitions as history is kept of, one after the other in a thread of
 this process, as in Warren; once with nothing beside them, once while moments are appended.
 
-The past for the report is written ten moments at a time, much as merging leaves it. A whole day of
-500,000 partitions takes more than an hour to make, and 10 GB: so reports are measured over a few
-hours of them, each of which tells how many rows of the table it went through in a second, and over
-a whole day of a thirtieth as many partitions.
+The day for the report would take Warren a day to keep. It is written without Spark, a file an hour,
+in the layout that merging leaves: the rows are those that Warren keeps, in the same order.
 """
 
 import argparse
@@ -19,11 +17,13 @@ import tempfile
 import threading
 import time
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from boards import MINUTE_MS, board
 from measured import cpu_seconds, where, write
 from pyspark.sql import SparkSession
@@ -34,7 +34,7 @@ from warren.evaluate.verdicts import Settings, judge
 from warren.history import queries, report, table, upkeep
 from warren.history.granularity import Granularity
 from warren.history.period import Period
-from warren.history.rows import rows
+from warren.history.rows import ROWS, rows
 from warren.session import start_session, stop_session
 from warren.windows.view import histories
 from warren.windows.windows import Windows
@@ -43,10 +43,8 @@ WIDTH = 1000  # partitions of a group
 WARM, MEASURED = 4, 6  # appends
 START_MS = int(datetime(2026, 11, 1, tzinfo=UTC).timestamp() * 1000)
 HOUR = 60
-DAY, FEWER = 24, 30  # hours, and of how many times fewer partitions they are
 BESIDE = 6  # appends
 ALONE_S, BETWEEN_S = 10.0, 0.2  # of ticks
-TOGETHER = 10  # moments of a file, in the day for the report: more would not fit in memory
 FINE = Granularity(History())
 
 
@@ -142,26 +140,42 @@ def merging(spark: SparkSession, directory: str, partitions: int) -> list[str]:
     ]
 
 
+def an_hour(directory: str, partitions: int, hour: int) -> None:
+    """A file as merging leaves it."""
+    folder = Path(directory, "day=2026-11-01", "cluster=local")
+    folder.mkdir(parents=True, exist_ok=True)
+    schema = pa.schema([field for field in ROWS if field.name not in table.PARTITIONED_BY])
+    with pq.ParquetWriter(
+        folder / f"part-{hour:05}.zstd.parquet",
+        schema,
+        compression="zstd",
+        data_page_version="2.0",
+        max_rows_per_page=10_000,
+        write_page_index=True,
+        store_schema=False,
+    ) as writer:
+        for minute in range(hour * HOUR, (hour + 1) * HOUR):
+            writer.write_table(moment(partitions, minute).select(schema.names))
+
+
 def a_report(spark: SparkSession, directory: str, partitions: int, hours: int) -> list[str]:
-    table.make(spark, directory)
-    for first in range(0, hours * HOUR, TOGETHER):
-        some = [moment(partitions, minute) for minute in range(first, first + TOGETHER)]
-        table.append(spark, directory, pa.concat_tables(some).unify_dictionaries(), "benchmark")
+    with get_context("spawn").Pool(os.cpu_count()) as pool:
+        pool.starmap(an_hour, [(directory, partitions, hour) for hour in range(hours)])
+    spark.sql(f"CONVERT TO DELTA parquet.`{directory}` PARTITIONED BY (day DATE, cluster STRING)")
     period = Period(START_MS, START_MS + hours * HOUR * MINUTE_MS)
     began, used = time.perf_counter(), cpu_seconds(os.getpid())
     kept = queries.kept(spark, directory, period)
     made = report.make(kept, period, top=20)
     took, cpu = time.perf_counter() - began, cpu_seconds(os.getpid()) - used
     assert len(made.topics) > 0
-    count = kept.count()
-    what = f"report over {hours} h of {partitions:,} partitions, {count:,} rows, s"
-    return [f"| {what} | {took:.1f} ({cpu:.1f} CPU s), {count / took:,.0f} rows/s |"]
+    what = f"report over {hours} h, {kept.count():,} rows, {size(directory) / 1e9:.1f} GB, s"
+    return [f"| {what} | {took:.1f} ({cpu:.1f} CPU s) |"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--partitions", type=int, default=500_000)
-    parser.add_argument("--hours", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--hours", type=int, default=24)
     options = parser.parse_args()
     machine, folder = where(), tempfile.mkdtemp(prefix="warren-history-")
     started = start_session("local[2]", "benchmark", {}, "2g")
@@ -172,11 +186,7 @@ def main() -> None:
             *ticks_beside_appends(spark, f"{folder}/appended", options.partitions),
             *merging(spark, f"{folder}/appended", options.partitions),
         ]
-        for hours in options.hours:
-            lines += a_report(spark, f"{folder}/{hours}h", options.partitions, hours)
-            shutil.rmtree(f"{folder}/{hours}h")
-        few = max(options.partitions // FEWER, WIDTH)
-        lines += a_report(spark, f"{folder}/day", few, DAY)
+        lines += a_report(spark, f"{folder}/past", options.partitions, options.hours)
     finally:
         stop_session(started)
         shutil.rmtree(folder)

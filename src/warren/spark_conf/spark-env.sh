@@ -4,6 +4,8 @@
 trap '' HUP INT TERM
 # Answers come first: whoever asks is waiting, whereas a catch-up merely ends a little later.
 renice -n 10 -p $$ >/dev/null 2>&1 || true
+# The C library would give every thread memory of its own, and take little of it back.
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 # Whoever started it has gone, or has given up while it starts: nobody will ever connect to it.
 # (Java takes the place of this shell and has its process id.)
 if [ -n "${WARREN_LIFELINE:-}" ]; then
