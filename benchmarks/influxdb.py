@@ -1,9 +1,12 @@
 """How fast a sink fills a real InfluxDB from history.
 
-    PYTHONPATH=src:tests .venv/bin/python benchmarks/influxdb.py [PARTITIONS] [MOMENTS]
+    PYTHONPATH=src:tests .venv/bin/python benchmarks/influxdb.py [PARTITIONS MOMENTS]
 
 History of MOMENTS moments is there before the clock starts; then that many again, while the sink is
 stopped, so that the second part is a store that knows the series and a Spark that is warm.
+
+What the store itself can take is measured beside it: the same lines, made and compressed before the
+clock starts, in as many requests at a time, to an InfluxDB of their own.
 """
 
 import os
@@ -11,21 +14,32 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 from config_files import MINIMAL, load_text
 from measured import cpu_seconds, where, write
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from servers.influxdb import InfluxDB
 
+from warren.config import Config, HttpSink
 from warren.history import table
 from warren.session import start_session, stop_session
+from warren.sinks.chunks import body, slices
+from warren.sinks.http import gzip
+from warren.sinks.line_protocol import lines
+from warren.sinks.over_http import REQUESTS
+from warren.sinks.points import points
 from warren.sinks.stream import Sink
 from warren.tables import HISTORY
 
 FIRST_MS, STEP_MS = 1_794_772_920_000, 60_000
 PATIENCE_S = 1800.0
+SHAPES = ((10_000, 100), (100_000, 5))  # partitions, and moments of them
 
 
 def moment(spark: SparkSession, number: int, partitions: int) -> DataFrame:
@@ -74,46 +88,87 @@ def deliver(sink: Sink, until: int) -> float:
     return took
 
 
-def measure(partitions: int, moments: int) -> list[str]:
-    points, lines = partitions * moments, []
+@contextmanager
+def filled(folder: Path) -> Iterator[tuple[InfluxDB, Config]]:
+    """An InfluxDB, and the configuration of a sink that fills it from the folder's history."""
     with tempfile.TemporaryDirectory() as name, InfluxDB(Path(name, "influx")) as influx:
-        folder, history = Path(name), f"{name}/history"
         section = f'[sink.x]\nclass-name = "influxdb"\nurl = "{influx.url}"\ndatabase = "lag"\n'
-        where_kept = f'[history]\ndirectory = "{history}"\n'
-        text = f'{MINIMAL}{where_kept}{section}since = "earliest"\n'
-        config = load_text(folder, text).config
-        spark = start_session("local[2]", "benchmark", {}, "2g")
-        try:
-            for turn, about in enumerate(("new series, cold", "known series, warm")):
-                append(spark, history, range(turn * moments, (turn + 1) * moments), partitions)
-                before = cpu_seconds(os.getpid()) - influx.cpu_seconds(), influx.cpu_seconds()
-                took = deliver(Sink(spark, config, config.sinks["x"]), (turn + 1) * moments - 1)
-                ours = cpu_seconds(os.getpid()) - influx.cpu_seconds() - before[0]
-                theirs = influx.cpu_seconds() - before[1]
-                cells = (f"{points:,}", f"{took:.1f}", f"{points / took:,.0f}")
-                lines.append(f"| {about} | {' | '.join(cells)} | {ours:.1f} | {theirs:.1f} |")
-                print(lines[-1])
-            (series,) = influx.query("SELECT count(lag) FROM burrow_partition", "lag")
-            assert series["values"][0][1] == 2 * points
-        finally:
-            stop_session(spark)
-    return lines
+        history = f'[history]\ndirectory = "{folder}/history"\n'
+        yield influx, load_text(folder, f'{MINIMAL}{history}{section}since = "earliest"\n').config
+
+
+def bodies(spark: SparkSession, history: str, numbers: range, size: int) -> list[bytes]:
+    first_ms, last_ms = (FIRST_MS + number * STEP_MS for number in (numbers[0], numbers[-1]))
+    rows = spark.read.format("delta").load(history).where(f"moment_ms >= {first_ms}")
+    texts = lines(points(rows.where(f"moment_ms <= {last_ms}"))).toArrow()["text"]
+    return [gzip(body(some)) for some in slices(texts, size)]
+
+
+def post_all(influx: InfluxDB, requests: list[bytes]) -> float:
+    """Send what was made beforehand; the seconds it took."""
+    began = time.monotonic()
+    with httpx.Client(timeout=60) as client, ThreadPoolExecutor(REQUESTS) as pool:
+
+        def post(content: bytes) -> None:
+            where, how = {"db": "lag", "precision": "ns"}, {"Content-Encoding": "gzip"}
+            url = f"{influx.url}/write"
+            client.post(url, params=where, headers=how, content=content).raise_for_status()
+
+        for _ in pool.map(post, requests):
+            pass
+    return time.monotonic() - began
+
+
+def measure(spark: SparkSession, partitions: int, moments: int) -> Iterator[str]:
+    """A line of the table for each turn."""
+    count = partitions * moments
+    with (
+        tempfile.TemporaryDirectory() as name,
+        filled(folder := Path(name)) as (influx, config),
+        filled(folder) as (bare, _),
+    ):
+        bare.query("CREATE DATABASE lag")
+        history, settings = config.history_directory, config.sinks["x"]
+        assert isinstance(settings, HttpSink)
+        for turn, about in enumerate(("new series, cold", "known series, warm")):
+            numbers = range(turn * moments, (turn + 1) * moments)
+            append(spark, history, numbers, partitions)
+            ours, theirs = cpu_seconds(os.getpid()) - influx.cpu_seconds(), influx.cpu_seconds()
+            ours -= bare.cpu_seconds()
+            took = deliver(Sink(spark, config, settings), numbers[-1])
+            theirs = influx.cpu_seconds() - theirs
+            now = cpu_seconds(os.getpid()) - influx.cpu_seconds() - bare.cpu_seconds()
+            requests = bodies(table.session(spark), history, numbers, settings.batch)
+            alone = post_all(bare, requests)
+            rates = f"{count / took:,.0f} | {count / alone:,.0f} | {alone / took:.0%}"
+            yield (
+                f"| {partitions:,} | {moments} | {about} | {took:.1f} | {rates} "
+                f"| {now - ours:.1f} | {theirs:.1f} |"
+            )
+        for each in (influx, bare):
+            (series,) = each.query("SELECT count(lag) FROM burrow_partition", "lag")
+            assert series["values"][0][1] == 2 * count
 
 
 HEADER = """\
-| | points | s | points/s | CPU s, Warren with Spark | CPU s, InfluxDB |
-|---|---:|---:|---:|---:|---:|"""
+| partitions | moments | | s | points/s | the store alone | of that | our CPU s | its CPU s |
+|---:|---:|---|---:|---:|---:|---:|---:|---:|"""
 
 
 def main() -> None:
     given = [int(argument) for argument in sys.argv[1:]]
-    partitions, moments = (*given, *(100_000, 10)[len(given) :])
-    title, machine = "# Filling InfluxDB from history", where()
-    table = "\n".join([HEADER, *measure(partitions, moments)])
-    shape = (
-        f"{partitions:,} partitions, {moments} moments twice, InfluxDB 1.6.7 on the same machine"
-    )
-    write("influxdb.md", f"{title}\n\n{machine}; {shape}.\n\n{table}\n")
+    shapes = [(given[0], given[1])] if given else SHAPES
+    title, machine, measured = "# Filling InfluxDB from history", where(), []
+    spark = start_session("local[2]", "benchmark", {}, "2g")
+    try:
+        for shape in shapes:
+            for line in measure(spark, *shape):
+                print(line, flush=True)
+                measured.append(line)
+    finally:
+        stop_session(spark)
+    about = f"{machine}; InfluxDB 1.6.7 on the same machine, {REQUESTS} requests at a time."
+    write("influxdb.md", "\n".join([title, "", about, "", HEADER, *measured, ""]))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class Server:
         self, path: str, content: memoryview | bytes, kind: str, params: dict[str, str]
     ) -> httpx.Response:
         headers = {"Content-Encoding": "gzip", "Content-Type": kind}
-        return self.ask("POST", path, headers=headers, params=params, content=_gzip(content))
+        return self.ask("POST", path, headers=headers, params=params, content=gzip(content))
 
     def ask(
         self,
@@ -86,6 +86,6 @@ def _context(tls: Tls | None) -> ssl.SSLContext | bool:
     return context
 
 
-def _gzip(content: memoryview | bytes) -> bytes:
+def gzip(content: memoryview | bytes) -> bytes:
     packer = zlib.compressobj(1, zlib.DEFLATED, 31)
     return packer.compress(content) + packer.flush()
