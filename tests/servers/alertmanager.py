@@ -1,18 +1,18 @@
 """A real Alertmanager on loopback."""
 
 import contextlib
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+from servers.answering import end, wait_for_answer
 from servers.debian import executable
+from servers.ports import free_port
 
-START_S, STOP_S = 30.0, 10.0
+START_S = 30.0
 CONFIG = """
 route: {receiver: nobody}
 receivers: [{name: nobody}]
@@ -34,9 +34,7 @@ class Alertmanager:
 def alertmanager(home: Path) -> Iterator[Alertmanager]:
     """`with alertmanager(tmp_path) as receiver:`; it tells nobody of what it gets."""
     (home / "alertmanager.yml").write_text(CONFIG)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [
         executable("prometheus-alertmanager", "prometheus-alertmanager"),
         f"--config.file={home}/alertmanager.yml",
@@ -47,19 +45,8 @@ def alertmanager(home: Path) -> Iterator[Alertmanager]:
     with (home / "alertmanager.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
     try:
-        found = Alertmanager(f"http://127.0.0.1:{port}")
-        _wait(found, process, home / "alertmanager.log")
-        yield found
+        url = f"http://127.0.0.1:{port}"
+        wait_for_answer(process, f"{url}/api/v2/alerts", home / "alertmanager.log", START_S)
+        yield Alertmanager(url)
     finally:
-        process.terminate()
-        process.wait(STOP_S)
-
-
-def _wait(found: Alertmanager, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(httpx.HTTPError):
-            found.alerts()
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"Alertmanager does not answer: {log.read_text()[-2000:]}")
+        end(process)

@@ -1,14 +1,13 @@
 """A real HTTP or HTTPS server on loopback that answers as told and keeps what it got."""
 
 import contextlib
-import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-STOP_S = 10.0
+from servers.answering import listening
 
 
 @dataclass
@@ -40,22 +39,11 @@ def http_receiver(server_pem: Path | None = None) -> Iterator[HttpReceiver]:
     """`with http_receiver() as receiver:`; with a key and chain it speaks TLS."""
     receiver = HttpReceiver()
     receiver.may_answer.set()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(receiver))
-    server.daemon_threads = True
-    if server_pem:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(server_pem)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    receiver.url = f"{'https' if server_pem else 'http'}://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield receiver
-    finally:
-        receiver.may_answer.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(STOP_S)
+    with listening(_handler(receiver), server_pem) as receiver.url:
+        try:
+            yield receiver
+        finally:
+            receiver.may_answer.set()
 
 
 def _handler(receiver: HttpReceiver) -> type[BaseHTTPRequestHandler]:

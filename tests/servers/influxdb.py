@@ -2,16 +2,16 @@
 
 import os
 import subprocess
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
+from servers.answering import end, wait_for_answer
 from servers.debian import executable
 from servers.ports import free_port
 
-START_S, STOP_S = 30.0, 10.0
+START_S = 30.0
 
 CONFIG = """
 reporting-disabled = true
@@ -81,7 +81,8 @@ class InfluxDB:
         with log:
             environ = {**os.environ, "HOME": str(self._home)}
             self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
-        self._wait()
+        output = self._home / "influxd.log"
+        wait_for_answer(self._process, f"{self.url}/ping", output, START_S)
 
     def kill(self) -> None:
         """End it as a power cut does."""
@@ -106,28 +107,10 @@ class InfluxDB:
         series: list[dict[str, Any]] = result.get("series", [])
         return series
 
-    def _wait(self) -> None:
-        assert self._process
-        until = time.monotonic() + START_S
-        while time.monotonic() < until and self._process.poll() is None:
-            try:
-                if httpx.get(f"{self.url}/ping", timeout=1).status_code == 204:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.05)
-        log = (self._home / "influxd.log").read_text(errors="replace")
-        raise AssertionError(f"InfluxDB does not start: {log[-2000:]}")
-
     def _end(self, *, kill: bool) -> None:
         if self._process is None:
             return
         if kill:
             self._process.kill()
-        else:
-            self._process.terminate()
-        try:
-            self._process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end(self._process)
         self._process = None

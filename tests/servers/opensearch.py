@@ -4,20 +4,20 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 import zipfile
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
+from servers.answering import end, wait_for_answer
 from servers.maven import zip_file
 from servers.ports import free_port
 
 from warren.java import java_home
 
 COORDINATE = "org.opensearch.distribution.integ-test-zip:opensearch:2.19.6"
-START_S, STOP_S = 120.0, 20.0
+START_S = 120.0
 NOBODY = 65534
 SETTINGS = {
     "discovery.type": "single-node",
@@ -61,7 +61,8 @@ class OpenSearch:
                 env=environ,
                 cwd=self._home,
             )
-        self._wait()
+        health, output = f"{self.url}/_cluster/health", self._home / "output.log"
+        wait_for_answer(self._process, health, output, START_S)
         return self
 
     def __exit__(
@@ -71,12 +72,7 @@ class OpenSearch:
         traceback: TracebackType | None,
     ) -> None:
         if self._process:
-            self._process.terminate()
-            try:
-                self._process.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            end(self._process)
         shutil.rmtree(self._home, ignore_errors=True)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
@@ -97,15 +93,3 @@ class OpenSearch:
             for path in (folder, *(f"{folder}/{name}" for name in files)):
                 os.chown(path, NOBODY, NOBODY)
         return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-
-    def _wait(self) -> None:
-        assert self._process
-        until = time.monotonic() + START_S
-        while time.monotonic() < until and self._process.poll() is None:
-            try:
-                if httpx.get(f"{self.url}/_cluster/health", timeout=5).status_code == 200:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.2)
-        log = (self._home / "output.log").read_text(errors="replace")
-        raise AssertionError(f"OpenSearch does not start: {log[-2000:]}")

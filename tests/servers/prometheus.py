@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from servers.answering import end, wait_for_answer
 from servers.debian import executable
 from servers.ports import free_port
 
-START_S, STOP_S = 30.0, 10.0
+START_S = 30.0
 CONFIG = """
 global:
   scrape_interval: 1s
@@ -66,23 +67,7 @@ def prometheus(home: Path, target: int) -> Iterator[Prometheus]:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait(process, url, home / "prometheus.log")
+        wait_for_answer(process, f"{url}/-/ready", home / "prometheus.log", START_S)
         yield Prometheus(url)
     finally:
-        process.terminate()
-        try:
-            process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    until = time.monotonic() + START_S
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            if httpx.get(f"{url}/-/ready", timeout=1).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.05)
-    raise AssertionError(f"Prometheus does not start: {log.read_text(errors='replace')[-2000:]}")
+        end(process)

@@ -2,14 +2,15 @@
 
 import contextlib
 import gzip
-import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
+
+from servers.answering import listening
 
 Told = tuple[int, str, dict[str, str]]  # code, body, headers
 
@@ -70,19 +71,8 @@ def receiver(server_pem: Path | None = None) -> Iterator[Receiver]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    if server_pem:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(server_pem)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    kept.url = f"{'https' if server_pem else 'http'}://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield kept
-    finally:
-        kept.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(10)
+    with listening(Handler, server_pem) as kept.url:
+        try:
+            yield kept
+        finally:
+            kept.released.set()
