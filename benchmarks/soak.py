@@ -6,8 +6,14 @@ Every round makes a topic and groups that commit on it, and deletes those of som
 there is at any moment is the same from then on; what there ever was grows all the time. Two groups
 of a round have a member, one by each protocol; one group has stopped, and somebody is told of it.
 Snapshots and history are kept.
+
+Java takes its heap little by little, however little of it is in use, until it has all it may take:
+so it is given all of it at the start, and what it needs besides shows. What is in use of the heap
+`jcmd` tells, after a collection, ten times in all.
 """
 
+import re
+import subprocess
 import sys
 import threading
 import time
@@ -33,7 +39,9 @@ GROUPS, PARTITIONS, KEPT = 10, 20, 5  # a round's groups, its topic's partitions
 PROTOCOLS = ("classic", "consumer")
 START_S = 180
 SAMPLE_S = 10.0
+LOOKS = 10  # into Java's heap
 WAIT_S = 30.0
+NAMES = {"python_mb": "Python", "java_mb": "Java", "heap_mb": "Java's heap in use"}
 MORE = 1.05  # than in the second quarter the last may need
 TEMPLATE = Path(__file__).parents[1] / "config" / "default-http-post.tmpl"
 STATE = """\
@@ -43,7 +51,9 @@ snapshot-interval = 10
 """
 KEEPING = """
 [spark]
-driver-memory = "512m"  # Java takes what it may before it tidies up: a leak shows in little
+driver-memory = "512m"
+[spark.conf]
+"spark.driver.extraJavaOptions" = "-Xms512m -XX:+AlwaysPreTouch"
 [history]
 history-interval = 10
 [notifier.told]
@@ -64,6 +74,7 @@ class Sample(NamedTuple):
     told: int  # notifications so far
     python_mb: float
     java_mb: float
+    heap_mb: float  # of it, in use when it was last looked at
 
 
 class Churn:
@@ -182,16 +193,31 @@ def main(minutes: float) -> None:
 
 def _samples(url: str, pid: int, churn: Churn, seconds: float) -> list[Sample]:
     samples: list[Sample] = []
-    began = time.monotonic()
+    began, java = time.monotonic(), next(filter(_is_java, tree(pid)))
+    look, heap_mb = -1, 0.0
     while (passed := time.monotonic() - began) < seconds:
+        if look != (now := int(passed / seconds * LOOKS)):
+            look, heap_mb = now, _heap_mb(java)
         _, answer = get(f"{url}/v3/kafka/local/consumer")
-        java = next(each for each in tree(pid) if _is_java(each))
         java_mb = now_mb(java)
         python_mb = now_mb(pid) - java_mb
         held = len(answer["consumers"])
-        samples.append(Sample(passed / 60, churn.rounds, held, Told.count, python_mb, java_mb))
+        samples.append(
+            Sample(passed / 60, churn.rounds, held, Told.count, python_mb, java_mb, heap_mb)
+        )
         time.sleep(SAMPLE_S)
     return samples
+
+
+def _heap_mb(java: int) -> float:
+    """What is left of the heap by a collection."""
+    subprocess.run(["jcmd", str(java), "GC.run"], check=True, capture_output=True)
+    told = subprocess.run(
+        ["jcmd", str(java), "GC.heap_info"], check=True, capture_output=True, text=True
+    ).stdout
+    used = re.search(r"heap.* used (\d+)K", told)
+    assert used, told
+    return int(used[1]) / 1024
 
 
 def _is_java(pid: int) -> bool:
@@ -206,19 +232,19 @@ def _report(about: str, minutes: float, samples: list[Sample]) -> str:
     lines = [
         f"# {minutes:g} minutes of groups and topics that come and go",
         "",
-        f"{about}. {a_round}. With snapshots, history and a notifier. Java's heap may take 512 MB.",
+        f"{about}. {a_round}. With snapshots, history and a notifier. All of Java's heap counts.",
         "",
-        "| minute | groups ever | groups held | notifications | Python MB | Java MB |",
-        "|---:|---:|---:|---:|---:|---:|",
+        "| minute | groups ever | groups held | notified | Python MB | Java MB | heap in use MB |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for tenth in range(11):
         at = samples[min(len(samples) * tenth // 10, len(samples) - 1)]
         ever = at.rounds * (GROUPS + len(PROTOCOLS))
         lines.append(
             f"| {at.minute:.1f} | {ever:,} | {at.held} | {at.told} "
-            f"| {at.python_mb:,.0f} | {at.java_mb:,.0f} |"
+            f"| {at.python_mb:,.0f} | {at.java_mb:,.0f} | {at.heap_mb:,.0f} |"
         )
-    lines += ["", *(_bound(name, samples) for name in ("python_mb", "java_mb"))]
+    lines += ["", *(_bound(name, samples) for name in NAMES)]
     return "\n".join(lines) + "\n"
 
 
@@ -227,7 +253,7 @@ def _bound(field: str, samples: list[Sample]) -> str:
     values, quarter = [getattr(each, field) for each in samples], len(samples) // 4
     second, last = mean(values[quarter : 2 * quarter]), mean(values[3 * quarter :])
     verdict = "flat" if last <= second * MORE else "NOT FLAT"
-    name = field.removesuffix("_mb").capitalize()
+    name = NAMES[field]
     return (
         f"{name}: {second:,.0f} MB in the second quarter, {last:,.0f} MB in the last: {verdict} "
         f"(at most {MORE:.0%} is asked for)."
