@@ -16,6 +16,11 @@ from warren.session import start_session, stop_session
 
 MakeTopics = Callable[..., None]
 
+# Java's second compiler pays after minutes; most servers here live for seconds, and there are many.
+os.environ.setdefault(
+    "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+)
+
 hypothesis.settings.register_profile("check", deadline=None)
 hypothesis.settings.register_profile("long", deadline=None, max_examples=20_000)
 hypothesis.settings.load_profile(os.environ.get("WARREN_HYPOTHESIS", "check"))

@@ -71,6 +71,7 @@ LOCAL = {
 # Stopping a query inside foreachBatch unwinds a deep stack and overflows the default one.
 # Hadoop runs `chmod` for each file of a checkpoint, two in a batch: this is the cheap way to do so.
 JAVA_OPTIONS = "-Xss8m -Djdk.lang.Process.launchMechanism=VFORK"
+UNIMPORTANT = ("WARNING", "NOTE: Picked up", "Picked up")  # of Java's first lines
 WITH_DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -210,7 +211,7 @@ def _launch(arguments: SparkConf, popen: dict[str, object]) -> ClientServer:
 def _complaint(log: Path) -> str:
     """Java says what is wrong first, and then at length what follows from it."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
-    serious = [line for line in lines if line and not line.startswith("WARNING")]
+    serious = [line for line in lines if line and not line.startswith(UNIMPORTANT)]
     return serious[0] if serious else "it said nothing; try again with debug logging"
 
 

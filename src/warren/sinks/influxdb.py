@@ -15,6 +15,7 @@ from warren.sinks.line_protocol import lines
 from warren.sinks.points import points
 
 TOO_LARGE = 413
+SERIES = ("cluster", "kind", "group", "topic", "partition")
 _DROPPED = re.compile(r"dropped=(\d+)")  # how many points a partial write left out
 # What the versions say of points that they do not take; whatever else they say is of the request.
 _ABOUT_POINTS = re.compile(
@@ -37,7 +38,8 @@ class InfluxDB:
         self._server.wait_unless(self._write(b""), 200, 204)
 
     def texts(self, history: DataFrame) -> DataFrame:
-        return lines(points(history))
+        """Series after series: the store takes several moments of one in half the time."""
+        return lines(points(history.sortWithinPartitions(*SERIES, "moment_ms")))
 
     def post(self, lines: pa.Array) -> Answer:
         response = self._write(body(lines))
