@@ -39,6 +39,7 @@ from warren.tables import HISTORY
 
 FIRST_MS, STEP_MS = 1_794_772_920_000, 60_000
 PATIENCE_S = 1800.0
+NOTED_S = 3.0  # by then Spark has noted what was delivered, and will not do so again
 SHAPES = ((10_000, 100), (100_000, 5))  # partitions, and moments of them
 
 
@@ -83,6 +84,7 @@ def deliver(sink: Sink, until: int) -> float:
         assert time.monotonic() - began < PATIENCE_S, sink.health()
         time.sleep(0.02)
     took = time.monotonic() - began
+    time.sleep(NOTED_S)
     stop.set()
     thread.join()
     return took

@@ -51,6 +51,7 @@ class OpenSearch:
             **os.environ,
             "OPENSEARCH_JAVA_HOME": str(java_home()),
             "OPENSEARCH_JAVA_OPTS": "-Xms512m -Xmx512m",
+            "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",  # it chooses a collector itself
             "HOME": str(self._home),
         }
         with (self._home / "output.log").open("wb") as log:

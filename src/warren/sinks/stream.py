@@ -9,12 +9,14 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from urllib.parse import unquote
 
 import structlog
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
 from warren.config import Config, FilesSink
@@ -25,6 +27,7 @@ from warren.sinks.delivery import Batch, Delivery
 from warren.sinks.place import Origin, Place, rejected_file
 from warren.sinks.rejected import Rejected
 from warren.sinks.targets import target
+from warren.tables import HISTORY
 
 log = structlog.get_logger()
 
@@ -36,6 +39,7 @@ READING = {
     # A batch that was interrupted comes again from its beginning: it should not be hours long.
     "maxBytesPerTrigger": "64m",
 }
+AS_NAMED = {"__globPaths__": "false"}  # a bracket in a name is no pattern
 # Files or log entries that the stream still needed are gone: they are kept for a week.
 # A file that may not be opened is there.
 _TOO_LATE = re.compile(
@@ -132,19 +136,21 @@ class Sink:
         destination = target(self._config, self._settings)
         # A pool of its own: what a sink reads waits for its turn beside the pipeline.
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", f"sink {self.name}")
-        rows = read(self._spark, self._config.history_directory, origin)
+        history = self._config.history_directory
         self._failure = None
 
-        def deliver(batch: DataFrame, number: int) -> None:
+        def deliver(files: DataFrame, number: int) -> None:
             try:
-                destination.deliver(batch, Batch(origin.stream, number), self._delivery)
+                rows = rows_in(self._spark, files, history, origin)
+                destination.deliver(rows, Batch(origin.stream, number), self._delivery)
                 place.keep_delivered(self._delivery.delivered_ms)
                 self._delivery.well()
             except (Py4JError, PySparkException) as error:
                 self._failure = error  # what reaches the query of it is a text without a reason
                 raise
 
-        writer = rows.writeStream.foreachBatch(deliver).trigger(processingTime=TRIGGER)
+        growing = files(self._spark, history, origin)
+        writer = growing.writeStream.foreachBatch(deliver).trigger(processingTime=TRIGGER)
         query = writer.option("checkpointLocation", place.checkpoint(origin)).start()
         try:
             yield query
@@ -153,11 +159,24 @@ class Sink:
             destination.close()
 
 
-def read(spark: SparkSession, history: str, origin: Origin) -> DataFrame:
-    """History as it grows, from the origin on."""
+def files(spark: SparkSession, history: str, origin: Origin) -> DataFrame:
+    """The files that history grows by, a line for each row: what is in them the batch reads itself.
+
+    What a stream reads Spark cannot be asked for in parts: it would read all of a batch for each.
+    """
     source = spark.readStream.format("delta").options(**READING)
     if origin.version is not None:
         source = source.option("startingVersion", origin.version)
-    first_day = F.to_date(F.timestamp_millis(F.lit(origin.since_ms)))
-    is_wanted = (F.col("day") >= first_day) & (F.col("moment_ms") >= origin.since_ms)
-    return source.load(history).where(is_wanted)
+    of_days = source.load(history).where(F.col("day") >= _day(origin.since_ms))
+    return of_days.select(F.input_file_name().alias("file"))
+
+
+def rows_in(spark: SparkSession, files: DataFrame, history: str, origin: Origin) -> DataFrame:
+    """What is in new files, from the origin on."""
+    names = [unquote(row.file) for row in files.distinct().collect()]
+    reader = spark.read.schema(from_arrow_schema(HISTORY)).options(**AS_NAMED, basePath=history)
+    return reader.parquet(*names).where(F.col("moment_ms") >= origin.since_ms)
+
+
+def _day(moment_ms: int) -> Column:
+    return F.to_date(F.timestamp_millis(F.lit(moment_ms)))
