@@ -182,7 +182,7 @@ class Snapshots:
         try:
             snapshot.restore(windows, facts.names, arrays)
             membership.restore(arrays[MEMBERSHIP].tobytes())
-        except (IndexError, KeyError, ValueError, msgspec.MsgspecError) as error:
+        except (IndexError, KeyError, TypeError, ValueError, msgspec.MsgspecError) as error:
             raise Unusable(f"it does not fit together: {error}") from error
         cluster.windows, cluster.membership = windows, membership
         cluster.elsewhere_before = {name: {*groups} for name, groups in facts.elsewhere.items()}

@@ -2,7 +2,9 @@
 
 import random
 
+import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from windows.batches import NOW, Record, batch, log_ends
@@ -123,3 +125,15 @@ def test_windows_that_grew_since_memory_was_had_are_copied_whole() -> None:
 
     assert windows_of(again) == windows_of(windows)
     assert again.ends.newest("t") == [10, 10, 10]
+
+
+@pytest.mark.parametrize("begins", [[-(2**56)], [1], [0, 2, 1]])
+def test_groups_that_do_not_share_out_their_topics_are_refused(begins: list[int]) -> None:
+    windows = Windows()
+    windows.set_log_ends(log_ends(10), {"t": 1})
+    windows.fold(batch(Record(1, 5)), NOW)
+    names, lying = snapshot.copy(windows, snapshot.room(windows))
+    arrays = snapshot.arrange(lying) | {"group_pair": np.array(begins)}
+
+    with pytest.raises(ValueError, match="groups do not share out"):
+        snapshot.restore(Windows(), names, arrays)

@@ -109,7 +109,11 @@ def _check(counts: Ints, filled: npt.NDArray[np.uint16], intervals: int) -> None
 
 
 def _bounds(arrays: Arrays) -> Ints:
-    return np.append(arrays["group_pair"], len(arrays["pair_topic"]))
+    """Where the pairs of each group begin, and where the last ones end."""
+    bounds = np.append(arrays["group_pair"], len(arrays["pair_topic"]))
+    if bounds[0] != 0 or (bounds[1:] < bounds[:-1]).any():
+        raise ValueError("the groups do not share out their topics")
+    return bounds
 
 
 def _parts(windows: Windows) -> Iterator[tuple[str, Rows]]:
