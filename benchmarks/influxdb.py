@@ -3,7 +3,8 @@
     PYTHONPATH=src:tests .venv/bin/python benchmarks/influxdb.py [PARTITIONS MOMENTS]
 
 History of MOMENTS moments is there before the clock starts; then that many again, while the sink is
-stopped, so that the second part is a store that knows the series and a Spark that is warm.
+stopped, and once more, so that the last part is a store that knows the series and a Spark that is
+warm. The clock runs from when the stream has started.
 
 What the store itself can take is measured beside it: the same lines, made and compressed before the
 clock starts, in as many requests at a time, to an InfluxDB of their own.
@@ -41,6 +42,7 @@ FIRST_MS, STEP_MS = 1_794_772_920_000, 60_000
 PATIENCE_S = 1800.0
 NOTED_S = 3.0  # by then Spark has noted what was delivered, and will not do so again
 SHAPES = ((10_000, 100), (100_000, 5))  # partitions, and moments of them
+TURNS = ("new series, cold", "known series, warmer", "known series, warm")
 
 
 def moment(spark: SparkSession, number: int, partitions: int) -> DataFrame:
@@ -74,11 +76,15 @@ def append(spark: SparkSession, directory: str, numbers: range, partitions: int)
 
 
 def deliver(sink: Sink, until: int) -> float:
-    """Run the sink until it has delivered a moment; the seconds it took."""
+    """Run the sink until it has delivered a moment; the seconds it took since its stream began."""
     stop, began = threading.Event(), time.monotonic()
     thread = threading.Thread(target=sink.run, args=(stop,))
     thread.start()
     wanted = FIRST_MS + until * STEP_MS
+    while sink.health()["state"] != "running":
+        assert thread.is_alive(), sink.problem
+        began = time.monotonic()
+        time.sleep(0.02)
     while (sink.health()["delivered_ms"] or 0) != wanted:
         assert thread.is_alive(), sink.problem
         assert time.monotonic() - began < PATIENCE_S, sink.health()
@@ -132,7 +138,7 @@ def measure(spark: SparkSession, partitions: int, moments: int) -> Iterator[str]
         bare.query("CREATE DATABASE lag")
         history, settings = config.history_directory, config.sinks["x"]
         assert isinstance(settings, HttpSink)
-        for turn, about in enumerate(("new series, cold", "known series, warm")):
+        for turn, about in enumerate(TURNS):
             numbers = range(turn * moments, (turn + 1) * moments)
             append(spark, history, numbers, partitions)
             ours, theirs = cpu_seconds(os.getpid()) - influx.cpu_seconds(), influx.cpu_seconds()
@@ -149,7 +155,7 @@ def measure(spark: SparkSession, partitions: int, moments: int) -> Iterator[str]
             )
         for each in (influx, bare):
             (series,) = each.query("SELECT count(lag) FROM burrow_partition", "lag")
-            assert series["values"][0][1] == 2 * count
+            assert series["values"][0][1] == len(TURNS) * count
 
 
 HEADER = """\
