@@ -120,9 +120,9 @@ def test_what_cannot_be_read_is_counted_and_tried_again(server: Zookeeper) -> No
     key = Key("g", "t", 0)
     with server.client() as client, following(server, ZookeeperLayout("/odd", everything)) as f:
         put(client, f"{offsets}/0", b"no number")
-        seen(lambda: f.skipped["offset"], 1)
+        seen(lambda: f.skipped["offset"] > 0, expected=True)
         put(client, f"{offsets}/00", b"5")
-        seen(lambda: f.skipped["partition"], 1)
+        seen(lambda: f.skipped["partition"] > 0, expected=True)
         put(client, f"{offsets}/0", b"5")
         seen(lambda: f.offsets, {key: 5})
 
