@@ -159,9 +159,8 @@ def an_hour(directory: str, partitions: int, hour: int) -> None:
 
 
 def a_report(spark: SparkSession, directory: str, partitions: int, hours: int) -> list[str]:
-    if not Path(directory).exists():
-        with get_context("spawn").Pool(os.cpu_count()) as pool:
-            pool.starmap(an_hour, [(directory, partitions, hour) for hour in range(hours)])
+    with get_context("spawn").Pool(os.cpu_count()) as pool:
+        pool.starmap(an_hour, [(directory, partitions, hour) for hour in range(hours)])
     by = "PARTITIONED BY (day DATE, cluster STRING)"  # a single day, of which all is read
     spark.sql(f"CONVERT TO DELTA parquet.`{directory}` NO STATISTICS {by}")
     period = Period(START_MS, START_MS + hours * HOUR * MINUTE_MS)

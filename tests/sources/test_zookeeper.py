@@ -74,8 +74,11 @@ def server() -> Iterator[Zookeeper]:
 
 
 def put(client: KazooClient, path: str, data: bytes) -> None:
-    client.ensure_path(path)
-    client.set(path, data)
+    """In one step: who watches must not find it empty first."""
+    if client.exists(path):
+        client.set(path, data)
+    else:
+        client.create(path, data, makepath=True)
 
 
 def everything(_: str) -> bool:
@@ -120,9 +123,9 @@ def test_what_cannot_be_read_is_counted_and_tried_again(server: Zookeeper) -> No
     key = Key("g", "t", 0)
     with server.client() as client, following(server, ZookeeperLayout("/odd", everything)) as f:
         put(client, f"{offsets}/0", b"no number")
-        seen(lambda: f.skipped["offset"] > 0, expected=True)
+        seen(lambda: f.skipped["offset"], 1)
         put(client, f"{offsets}/00", b"5")
-        seen(lambda: f.skipped["partition"] > 0, expected=True)
+        seen(lambda: f.skipped["partition"], 1)
         put(client, f"{offsets}/0", b"5")
         seen(lambda: f.offsets, {key: 5})
 

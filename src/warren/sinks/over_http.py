@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
-from typing import Protocol, Self
+from contextlib import closing
+from typing import Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -33,7 +33,7 @@ class OverHttp:
         if not self._is_prepared:
             delivery.patiently(self._store.prepare, 0)
             self._is_prepared = True
-        with _Requests(self._store, delivery) as requests:
+        with closing(_Requests(self._store, delivery)) as requests:
             for reached_ms, some in chunks(rows):
                 texts = self._store.texts(some).toArrow()["text"]  # while those before are sent
                 requests.finish()
@@ -54,17 +54,6 @@ class _Requests:
         self._begun: list[Future[None]] = []
         self._reaching_ms = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
     def begin(self, requests: Iterable[pa.Array], reaching_ms: int) -> None:
         post, send = self._store.post, self._delivery.send
         self._begun = [self._pool.submit(send, lines, post) for lines in requests]
@@ -74,3 +63,7 @@ class _Requests:
         for request in self._begun:
             request.result()
         self._delivery.reached(self._reaching_ms)
+
+    def close(self) -> None:
+        """Leave out what has not begun."""
+        self._pool.shutdown(cancel_futures=True)

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import structlog
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
@@ -23,6 +23,7 @@ from warren.config import Config, FilesSink
 from warren.config import Sink as Settings
 from warren.errors import SourceError, StreamEnded
 from warren.history.failures import failures, reason
+from warren.history.queries import day
 from warren.sinks.delivery import Batch, Delivery
 from warren.sinks.place import Origin, Place, rejected_file
 from warren.sinks.rejected import Rejected
@@ -167,7 +168,7 @@ def files(spark: SparkSession, history: str, origin: Origin) -> DataFrame:
     source = spark.readStream.format("delta").options(**READING)
     if origin.version is not None:
         source = source.option("startingVersion", origin.version)
-    of_days = source.load(history).where(F.col("day") >= _day(origin.since_ms))
+    of_days = source.load(history).where(F.col("day") >= day(origin.since_ms))
     return of_days.select(F.input_file_name().alias("file"))
 
 
@@ -176,7 +177,3 @@ def rows_in(spark: SparkSession, files: DataFrame, history: str, origin: Origin)
     names = [unquote(row.file) for row in files.distinct().collect()]
     reader = spark.read.schema(from_arrow_schema(HISTORY)).options(**AS_NAMED, basePath=history)
     return reader.parquet(*names).where(F.col("moment_ms") >= origin.since_ms)
-
-
-def _day(moment_ms: int) -> Column:
-    return F.to_date(F.timestamp_millis(F.lit(moment_ms)))
