@@ -80,6 +80,14 @@ WARREN = [
         description="Lags of this cluster are those of five minutes ago or longer.",
     ),
     Alert(
+        name="WarrenReadingBehind",
+        expr="warren_reading_behind_seconds > 120",
+        lasting="5m",
+        severity="warning",
+        summary="Reading of consumer section {{ .Labels.consumer }} is behind",
+        description="Groups are judged as they were more than two minutes ago.",
+    ),
+    Alert(
         name="WarrenConsumerFailing",
         expr='warren_consumer_state{state="failed"} == 1',
         lasting="5m",
