@@ -55,6 +55,7 @@ def _groups(partitions: Partitions, first: np.ndarray, moment_ms: int) -> Groups
     is_most = np.flatnonzero(partitions.current_lag == np.repeat(most, count))
     return Groups(
         first=first,
+        as_of_ms=np.full(len(count), moment_ms),
         status=np.minimum(np.maximum.reduceat(partitions.status, begin), np.uint8(3)),
         complete=np.ones(len(count), np.float32),
         partition_count=count,

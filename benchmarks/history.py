@@ -1,6 +1,10 @@
-"""What history costs: an append, a tick beside it, the disk, merging, a report.
+"""What history costs: an append, a tick beside it, the disk, merging, a report, a question.
 
     PYTHONPATH=src .venv/bin/python benchmarks/history.py [--partitions N] [--hours H]
+    PYTHONPATH=src .venv/bin/python benchmarks/history.py --questions
+
+`--questions` asks a small table (11 groups of 3 partitions, 130 moments, each a commit of its own)
+in all the ways there are, and times the commands, Python's start included.
 
 Ticks are judgements of as many partitions as history is kept of, one after the other in a thread of
 this process, as in Warren; once with nothing beside them, once while moments are appended.
@@ -13,9 +17,12 @@ import argparse
 import os
 import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
@@ -31,9 +38,11 @@ from tick import INTERVALS, NOW, commits, log_ends
 
 from warren.config import History
 from warren.evaluate.verdicts import Settings, judge
-from warren.history import queries, report, table, upkeep
+from warren.history import files, queries, report, table, upkeep
+from warren.history.asked import Asked, Reader
 from warren.history.granularity import Granularity
 from warren.history.period import Period
+from warren.history.refill import Refill
 from warren.history.rows import ROWS, rows
 from warren.session import start_session, stop_session
 from warren.windows.view import histories
@@ -43,6 +52,8 @@ WIDTH = 1000  # partitions of a group
 WARM, MEASURED = 4, 6  # appends
 START_MS = int(datetime(2026, 11, 1, tzinfo=UTC).timestamp() * 1000)
 HOUR = 60
+ONE = "group-000000-of-some-service"
+MOMENTS = 130  # of the small table
 BESIDE = 6  # appends
 ALONE_S, BETWEEN_S = 10.0, 0.2  # of ticks
 FINE = Granularity(History())
@@ -166,15 +177,53 @@ def a_report(spark: SparkSession, directory: str, partitions: int, hours: int) -
     period = Period(START_MS, START_MS + hours * HOUR * MINUTE_MS)
     began, used = time.perf_counter(), cpu_seconds(os.getpid())
     kept = queries.kept(spark, directory, period)
-    made = report.make(kept, period, top=20)
+    with kept.held():
+        made = report.make(kept, period, top=20)
     took, cpu = time.perf_counter() - began, cpu_seconds(os.getpid()) - used
     assert len(made.topics) > 0
-    what = f"report over {hours} h, {kept.count():,} rows, {size(directory) / 1e9:.1f} GB, s"
+    what = f"report over {hours} h, {kept.rows.count():,} rows, {size(directory) / 1e9:.1f} GB, s"
     return [f"| {what} | {took:.1f} ({cpu:.1f} CPU s) |"]
+
+
+def small_table(spark: SparkSession, directory: str, until_ms: int) -> None:
+    table.make(spark, directory)
+    for number in range(MOMENTS):
+        made = board(11, 3, until_ms - (MOMENTS - number) * MINUTE_MS)
+        table.append(spark, directory, rows(made, ["local"], FINE), "benchmark")
+
+
+def timed(ask: Callable[[], object], times: int) -> str:
+    seconds = []
+    for _ in range(times):
+        began = time.perf_counter()
+        assert ask()
+        seconds.append(time.perf_counter() - began)
+    return f"{statistics.median(seconds):.3f} (most {max(seconds):.3f})"
+
+
+def questions(spark: SparkSession, directory: str) -> list[str]:
+    now_ms = int(time.time() * 1000)
+    small_table(spark, directory, now_ms)
+    reader = Reader(directory)
+    reader.begin(spark)
+    Refill(spark, reader.files, reader.recent, 60).fill(threading.Event())
+    asked = Asked("local", ONE, Period(now_ms - 6 * HOUR * MINUTE_MS, now_ms), 200)
+    lines = [
+        f"| 6 h of a group from memory, s | {timed(lambda: reader.from_memory(asked), 20)} |",
+        f"| from the table's files, s | {timed(lambda: reader.from_table(asked), 20)} |",
+    ]
+    files.SMALL_ROWS = -1
+    lines.append(f"| by Spark, s | {timed(lambda: reader.from_table(asked), 5)} |")
+    for command in (["report"], ["history", ONE]):
+        full = [sys.executable, "-m", "warren", *command, "--directory", directory]
+        took = timed(lambda: subprocess.run(full, check=True, capture_output=True), 3)  # noqa: B023  at once; ours
+        lines.append(f"| `warren {' '.join(command)}`, s | {took} |")
+    return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--questions", action="store_true")
     parser.add_argument("--partitions", type=int, default=500_000)
     parser.add_argument("--hours", type=int, default=24)
     options = parser.parse_args()
@@ -182,6 +231,11 @@ def main() -> None:
     started = start_session("local[2]", "benchmark", {}, "2g")
     try:
         spark = table.session(started)
+        if options.questions:
+            lines = ["| | |", "|---|---:|", *questions(spark, f"{folder}/small")]
+            title = "# Questions about the past, of a table of 11 groups and 130 moments"
+            write("history_questions.md", "\n".join([title, "", f"{machine}.", "", *lines, ""]))
+            return
         lines = [
             *appends(spark, f"{folder}/appended", options.partitions),
             *ticks_beside_appends(spark, f"{folder}/appended", options.partitions),

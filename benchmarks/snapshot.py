@@ -25,6 +25,7 @@ from warren.evaluate.verdicts import Settings
 from warren.group_events import ClassicGroup, ClassicMember, Event, MemberAssigned, MemberSeen
 from warren.histories import Histories
 from warren.pipeline import judge_cluster
+from warren.reporting import Sources
 from warren.serve.commits_file import CommitsFile
 from warren.snapshots import Snapshots
 from warren.sources.log_ends import Topics
@@ -69,7 +70,7 @@ class Ticking:
     def _run(self) -> None:
         while not self._stop.is_set():
             began = time.perf_counter()
-            judge_cluster(self._cluster, [], Settings(), NOW, self._store)
+            judge_cluster(self._cluster, Sources(), Settings(), NOW, self._store)
             self._took.append(time.perf_counter() - began)
 
     def _store(self, _: str, shown: Histories) -> StoredWindows:
@@ -124,7 +125,7 @@ def fill(cluster: Cluster, partitions: int) -> None:
     for turn in range(INTERVALS):
         for batch in commits(partitions, turn):
             cluster.windows.fold(batch, NOW)
-    changes = cluster.membership.fold(enumerate(members(partitions // WIDTH)))
+    changes = cluster.membership.fold(members(partitions // WIDTH))
     assert sum(map(len, changes.owners.values())) == partitions
     for group, owners in changes.owners.items():
         cluster.windows.set_owners(group, owners)
