@@ -17,6 +17,7 @@ from warren.board import Board
 from warren.cluster import Accepts, Following, new_cluster
 from warren.decode.commits import decode
 from warren.evaluate.verdicts import Settings
+from warren.reporting import Sources
 from warren.serve.serving import Serving
 from warren.sources.offsets_topic import Batch, HandOver, Source
 from warren.tables import LOG_ENDS, RECORDS
@@ -82,7 +83,9 @@ class Replay:
         pipeline.fold(self.following, batch, float(self.now_s))
 
     def publish(self) -> None:
-        board = pipeline.judge_cluster(self.cluster, [], Settings(), self.now_s, self.serving.store)
+        board = pipeline.judge_cluster(
+            self.cluster, Sources(), Settings(), self.now_s, self.serving.store
+        )
         self.serving.publish(Board(self.now_s * 1000, {"local": board}, {"ready": True}))
         assert self.serving.wait_taken(20)
 
@@ -97,8 +100,11 @@ class Replay:
     def set_level(self, level: str) -> None:
         self.level = level
 
-    def group_history(self, *_asked: str) -> str:
+    def recent_history(self, *_asked: str) -> str:
         raise NotImplementedError  # Burrow has none
+
+    def group_history(self, *_asked: str) -> str:
+        raise NotImplementedError
 
     def _see_log_ends(self) -> None:
         ends = {(end["topic"], end["partition"]): end["offset"] for end in _ends_at_start()}

@@ -34,8 +34,11 @@ class Levels:
     def set_level(self, level: str) -> None:
         self.level = level
 
-    def group_history(self, *_asked: str) -> str:
+    def recent_history(self, *_asked: str) -> str:
         raise NotImplementedError  # Burrow has none
+
+    def group_history(self, *_asked: str) -> str:
+        raise NotImplementedError
 
 
 @pytest.fixture(scope="module")

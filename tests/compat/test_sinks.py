@@ -14,6 +14,7 @@ from warren.config import History
 from warren.evaluate.verdicts import Settings
 from warren.history.granularity import Granularity
 from warren.history.rows import rows
+from warren.reporting import Sources
 from warren.sinks.documents import entries
 from warren.sinks.line_protocol import lines
 from warren.sinks.points import points
@@ -28,7 +29,7 @@ def kept(replay: Replay, spark: SparkSession) -> DataFrame:
     """The moment that Telegraf saw, as history keeps it."""
     replay.run_at(STARTED_S)
     cluster = pipeline.judge_cluster(
-        replay.cluster, [], Settings(), GATHERED_S, replay.serving.store
+        replay.cluster, Sources(), Settings(), GATHERED_S, replay.serving.store
     )
     board = Board(GATHERED_S * 1000, {"local": cluster})
     moment = rows(board, ["local"], Granularity(History())).cast(HISTORY).to_pylist()

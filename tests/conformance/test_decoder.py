@@ -119,7 +119,7 @@ def group_requests(event: Event) -> list[Row]:
         return []
     if not event.members:
         return [{"type": "StorageClearConsumerOwners", "group": event.group}]
-    owners = Membership().fold([(0, event)]).owners[event.group]
+    owners = Membership().fold([event]).owners[event.group]
     return [
         {
             "type": "StorageSetConsumerOwner",
