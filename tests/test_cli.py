@@ -119,16 +119,19 @@ def test_check_config_finds_the_configuration_however_it_is_named(tmp_path: Path
     assert wrong == []
 
 
-def test_check_config_takes_an_unknown_key_for_an_error(tmp_path: Path) -> None:
+def test_check_config_warns_of_an_unknown_key_and_takes_it_for_a_problem_if_told_so(
+    tmp_path: Path,
+) -> None:
     folder_with(tmp_path, f"{GOOD}\n{STORAGE}\nintervalls = 5\n")
+    found = "storage.default.intervalls: unknown key; did you mean intervals?"
 
-    done = run("check-config", cwd=tmp_path)
+    lenient = run("check-config", cwd=tmp_path)
+    strict = run("check-config", "--strict", cwd=tmp_path)
 
-    assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("warren: burrow.toml: ")
-    assert "intervalls" in line
-    assert "intervals" in line.replace("intervalls", "")
+    assert (lenient.returncode, lenient.stderr) == (0, f"warning: {found}\n")
+    assert "intervals" in lenient.stdout
+    assert (strict.returncode, strict.stdout) == (1, "")
+    assert strict.stderr == f"warren: burrow.toml: {found}\n"
 
 
 def test_check_config_warns_of_old_names(tmp_path: Path) -> None:

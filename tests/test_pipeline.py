@@ -11,6 +11,7 @@ from warren.evaluate.verdicts import Settings
 from warren.model import Status
 from warren.pipeline import accepted, gone, judge_cluster, own_commits
 from warren.positions import forget_partition
+from warren.reporting import Sources
 from warren.serve.commits_file import CommitsFile
 from warren.sources.log_ends import Topics
 from warren.sources.placement import partition_of
@@ -69,7 +70,9 @@ def test_a_clock_set_back_ends_no_silence() -> None:
     cluster, file, hour_s = Cluster("c", windows), CommitsFile(), 3600
 
     def status(now_s: int) -> Status:
-        judged = judge_cluster(cluster, [], Settings(), now_s, lambda _, shown: file.store(shown))
+        judged = judge_cluster(
+            cluster, Sources(), Settings(), now_s, lambda _, shown: file.store(shown)
+        )
         return Status(judged.verdicts.partitions.status[0])
 
     before = status(NOW + 2)

@@ -3,13 +3,14 @@
 import time
 from collections import Counter
 
+import msgspec
 import pyarrow as pa
 
 from warren.cluster import Accepts, Cluster
 from warren.config import Consumer
 from warren.group_events import ClassicGroup, ClassicMember
 from warren.pipeline import fold_reported
-from warren.reporting import Reporting, forget_vanished, groups_by_consumer
+from warren.reporting import Reporting, Sources, forget_vanished, groups_by_consumer
 from warren.sources.reported import Commit, Key, Reported
 from warren.windows.view import histories
 from warren.windows.windows import Windows
@@ -70,7 +71,7 @@ def test_what_ended_while_nobody_watched_goes_once_all_have_told_what_there_is()
 def test_owners_in_zookeeper_count_where_kafka_knows_no_members() -> None:
     old = reporting()
     member = ClassicMember("id", "", "client", "/kafka-host", {"orders": (0,)})
-    events = [(1, ClassicGroup("first", 1, (member,)))]
+    events = [ClassicGroup("first", 1, (member,))]
     for group, owners in old.cluster.membership.fold(events).owners.items():
         old.cluster.windows.set_owners(group, owners)
     both = Key("second", "orders", 0)
@@ -92,3 +93,17 @@ def test_groups_outside_kafka_are_known_by_who_tells_of_them() -> None:
 
     assert told_by_all == {"old": {"first"}, "storm": set()}
     assert unclaimed == {"old": {"first"}, "storm": {"second"}}
+
+
+def test_a_source_that_is_away_is_not_vouched_for_by_another() -> None:
+    away, there = reporting(), reporting()
+    there.settings = msgspec.structs.replace(there.settings, name="new")
+    there.cluster = away.cluster
+    away.cluster.elsewhere = {"old": {"first"}, "new": {"second"}}
+    away.read_s, there.read_s = NOW - 600, NOW
+
+    moments = Sources(reportings=[away, there]).read_until_s(
+        away.cluster.windows, ["first", "second"]
+    )
+
+    assert moments.tolist() == [NOW - 600, NOW]

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
+import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -37,6 +40,32 @@ def test_spark_leaves_nothing_in_the_working_directory(spark: SparkSession) -> N
 
     names = ("artifacts", "spark-warehouse", "metastore_db", "derby.log")
     assert [name for name in names if Path(name).exists()] == []
+
+
+def test_who_does_not_know_the_secret_gets_no_answer_from_the_driver(spark: SparkSession) -> None:
+    context: Any = spark.sparkContext
+    java, driver = context._jvm.org.apache.spark, context._jsc.sc().env()  # noqa: SLF001  Spark's own client
+    no, yes = False, True  # Java's arguments have no names
+    conf = java.SparkConf(no).set("spark.rpc.io.maxRetries", "0")
+    unset = [getattr(java.SecurityManager, f"$lessinit$greater$default${n}")() for n in (2, 3)]
+    anybody = java.SecurityManager(conf, *unset)
+    here = "127.0.0.1"
+    ports = {
+        "driver": int(spark.conf.get("spark.driver.port") or 0),
+        "blocks": driver.blockManager().blockManagerId().port(),
+    }
+    stranger = java.rpc.RpcEnv.create("stranger", here, here, 0, conf, anybody, 0, yes)
+
+    refused = {}
+    for name, port in ports.items():
+        with pytest.raises(Py4JJavaError) as error:
+            stranger.setupEndpointRef(java.rpc.RpcAddress(here, port), "MapOutputTracker")
+        refused[name] = "Expected SaslMessage" in str(error.value)
+    stranger.shutdown()
+
+    assert refused == dict.fromkeys(ports, True)
+    own = driver.rpcEnv()
+    assert own.setupEndpointRef(own.address(), "MapOutputTracker").name() == "MapOutputTracker"
 
 
 def test_spark_is_quiet(spark: SparkSession) -> None:

@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -19,10 +20,13 @@ from windows.batches import NOW, Record, batch, log_ends
 from warren.cluster import Accepts, Cluster, Following, new_cluster
 from warren.config import Consumer, Storage
 from warren.errors import StartError
+from warren.evaluate.verdicts import Settings, judge
 from warren.group_events import ClassicGroup, ClassicMember
+from warren.reporting import Sources
 from warren.snapshots import FACTS, Snapshots
 from warren.sources.log_ends import Topics
-from warren.windows.view import detail
+from warren.sources.placement import partition_of
+from warren.windows.view import detail, histories
 
 TOPIC_ID = UUID(int=7)
 PIPE_SIZE = 4096
@@ -47,7 +51,7 @@ def fill(of: Snapshots) -> None:
     cluster.windows.set_log_ends(log_ends(10), {"t": 1})
     cluster.windows.fold(batch(Record(1, 5, group="caf\u00e9")), NOW)
     member = ClassicMember("m", "", "client", "/host", {"t": (0,)})
-    cluster.membership.fold([(1, ClassicGroup("café", 3, (member,)))])
+    cluster.membership.fold([ClassicGroup("café", 3, (member,))])
     of.followings["c"].progress.position.update({0: 2, 1: 99})
 
 
@@ -85,6 +89,30 @@ def test_a_cluster_is_as_it_was(tmp_path: Path) -> None:
     assert of.followings["c"].progress.position == {0: 2, 1: 99}
     assert cluster.topics_s == 5
     assert cluster.restored_s > 0
+
+
+def test_until_later_commits_are_read_lag_is_that_of_the_snapshot(tmp_path: Path) -> None:
+    first, home = snapshots(tmp_path), partition_of("g", 2)
+    cluster = only(first)
+    cluster.topics, cluster.ends_s = Topics({"t": 1, "__consumer_offsets": 2}, {}, {}), NOW
+    cluster.windows.set_log_ends(log_ends(10), {"t": 1}, now_s=NOW)
+    cluster.windows.fold(batch(Record(1, 10)), NOW)
+    first.followings["c"].progress.position.update({home: 2})
+    first.followings["c"].progress.read_s.update({home: NOW})
+    cluster.clock = lambda: NOW
+    first.save()
+    again = snapshots(tmp_path)
+
+    again.restore()
+    only(again).windows.set_log_ends(log_ends(5_000), {"t": 1}, now_s=NOW + 3_600)
+    sources = Sources([again.followings["c"]])
+    lags = []
+    for read_s in (NOW, NOW + 3_600):
+        again.followings["c"].progress.read_s[home] = read_s
+        shown = histories(only(again).windows, partial(sources.read_until_s, only(again).windows))
+        lags.append(judge(shown, Settings(), NOW + 3_600).groups.total_lag.tolist())
+
+    assert lags == [[0], [4_990]]
 
 
 def test_a_damaged_snapshot_is_set_aside_wherever_the_damage_is(tmp_path: Path) -> None:

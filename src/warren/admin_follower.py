@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 import structlog
@@ -16,7 +16,13 @@ from warren.clients.complaints import Complaints
 from warren.config import Connection
 from warren.errors import GroupsHidden, Unreachable
 from warren.reporting import Reporting, forget_vanished
-from warren.sources.group_offsets import GroupOffsets, Listed, list_groups
+from warren.sources.group_offsets import (
+    REFUSED,
+    GroupOffsets,
+    Listed,
+    list_groups,
+    with_coordinator,
+)
 from warren.sources.polled import Polled
 from warren.sources.reported import Reported
 from warren.windows.limits import NO_ROOM
@@ -75,26 +81,41 @@ class AdminFollower:
 
     def _poll(self, stop: threading.Event) -> None:
         listed = list_groups(self._admin, self._timeout_s)
-        if not listed.groups and self._polled.groups:
-            # Without rights to any group the list is empty, and not an error.
-            raise GroupsHidden(len(self._polled.groups))
-        wanted = self._wanted(listed.groups)
-        self._polled.begin(int(self._reporting.cluster.clock() * 1000))
+        wanted = self._wanted(listed.groups | self._polled.groups)
+        asked = wanted & listed.groups | self._unlisted(wanted - listed.groups, listed)
+        began_s = self._reporting.cluster.clock()
+        self._polled.begin(int(began_s * 1000))
         reasons: Counter[str] = Counter()
-        for answers in self._asks.ask(wanted, listed.empty):
+        for answers in self._asks.ask(listed, asked, self._polled.known):
             if stop.is_set():
                 return
             self._fold(self._polled.take(answers))
+            self._note_answered([each.group for each in answers if not each.problem], began_s)
             reasons.update(answer.problem for answer in answers if answer.problem)
         self._asks.forget(wanted)
+        if not listed.groups and reasons[REFUSED]:
+            # Without rights to any group the list is empty, and not an error.
+            raise GroupsHidden(len(self._polled.groups))
         self._tell_unanswered(reasons, listed)
-        if reasons.total() and reasons.total() == len(wanted):
+        if reasons.total() and reasons.total() == len(asked):
             raise Unreachable(reasons.most_common(1)[0][0])
+        self._reporting.polled_s = began_s
         self._end(None if listed.problem else wanted)
 
-    def _wanted(self, listed: frozenset[str]) -> frozenset[str]:
+    def _note_answered(self, groups: Iterable[str], began_s: float) -> None:
+        """Who has answered is known as it was when the poll began, or later."""
+        with self._reporting.cluster.lock:
+            self._reporting.answered_s |= dict.fromkeys(groups, began_s)
+
+    def _unlisted(self, groups: frozenset[str], listed: Listed) -> frozenset[str]:
+        """Those to ask about by name: though a complete list lacks them, they may be there."""
+        if listed.problem or not groups:
+            return frozenset()
+        return frozenset(with_coordinator(self._admin, groups, self._timeout_s))
+
+    def _wanted(self, groups: frozenset[str]) -> frozenset[str]:
         """Those that the lists let pass; if they are too many, those that are known and some."""
-        wanted = frozenset(group for group in listed if self._reporting.accepts(group))
+        wanted = frozenset(group for group in groups if self._reporting.accepts(group))
         cluster, known = self._reporting.cluster, self._polled.groups
         room = max(cluster.windows.limits.groups - len(wanted & known), 0)
         if len(new := sorted(wanted - known)) <= room:
@@ -104,17 +125,19 @@ class AdminFollower:
             cluster.windows.dropped[NO_ROOM] += len(too_many)
         return wanted.difference(too_many)
 
-    def _end(self, listed: frozenset[str] | None) -> None:
+    def _end(self, asked: frozenset[str] | None) -> None:
         reporting = self._reporting
-        self._fold(self._polled.end(listed))
+        self._fold(self._polled.end(asked))
         if reporting.problem:
             self._log.info("brokers answer again")
             reporting.problem = ""
             self._changed()
-        if listed is None:
+        if asked is None:
             return
         with reporting.cluster.lock:
             reporting.cluster.elsewhere[reporting.settings.name] = self._polled.groups
+            for group in reporting.answered_s.keys() - asked:
+                del reporting.answered_s[group]
         if self._polled.is_settled and not reporting.is_caught_up:
             reporting.is_caught_up = True
             forget_vanished(reporting.cluster)

@@ -16,15 +16,15 @@ from pyspark.sql import SparkSession
 from warren import health, pipeline
 from warren.board import Board, ClusterBoard
 from warren.cluster import Accepts, Cluster, Following, new_cluster
-from warren.companions import Companions
+from warren.companions import Companions, not_begun
 from warren.config import Config, Loaded
 from warren.evaluate.verdicts import Settings
-from warren.history.asked import Reader
+from warren.history.asked import Asked, Reader
 from warren.history.period import Period
 from warren.process import logs
 from warren.process.life import log_findings, running
 from warren.readers import Readers
-from warren.reporting import reportings
+from warren.reporting import Sources, reportings
 from warren.serve.listeners import bind
 from warren.serve.serving import Serving
 from warren.serve.serving import start as start_serving
@@ -108,21 +108,23 @@ class Monitor:
         self._changed = threading.Event()
         self._urgent = threading.Event()  # somebody waits for the next board
         self._ticks = threading.Condition()
-        self._changed_by_hand: set[str] = set()  # clusters, since they were judged
         self._begun = self._published = 0
         self._one_tick = threading.Lock()
         self._is_judging = False  # from when Spark is there
 
     def restore(self) -> None:
-        """Go on from the snapshots, and answer with the verdicts they hold."""
+        """Go on from the snapshots, and answer with the verdicts they hold, if there are any."""
         if self._snapshots is not None:
             self._snapshots.restore()
+        if any(cluster.restored_s for cluster in self.clusters.values()):
             self._tick()
+        else:
+            self.serving.publish(Board(0, health=not_begun(self._config)))
 
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
         """Work until `stop` is set, which it also is when Spark dies under us."""
         self._history.begin(spark)
-        self._companions = Companions(self._config, spark, lambda: self.board)
+        self._companions = Companions(self._config, spark, lambda: self.board, self._history)
         readers = Readers(self._config, self._changed.set, stop)
         threads = [
             *readers.watch(self.clusters, self.followings),
@@ -156,9 +158,6 @@ class Monitor:
             if time.monotonic() - began >= enough:
                 return
 
-    def _reading(self, cluster: Cluster) -> list[Following]:
-        return [each for each in self.followings.values() if each.cluster is cluster]
-
     def _tick(self) -> float:
         """Judge everything with one `now` and publish one board; the seconds it took."""
         with self._one_tick:
@@ -174,7 +173,8 @@ class Monitor:
         took = time.monotonic() - began
         told = health.describe(self.clusters, self.followings, self.reportings, clusters, now)
         told["tick_seconds"] = round(took, 4)
-        told |= self._companions.describe() if self._companions else {}
+        beside = self._companions
+        told |= {"spark": "up", **beside.describe()} if beside else not_begun(self._config, told)
         self.board = Board(int(now * 1000), clusters, told)
         self.serving.publish(self.board)
         with self._ticks:
@@ -183,11 +183,7 @@ class Monitor:
         return took
 
     def _judged(self, cluster: Cluster, now_s: int) -> ClusterBoard:
-        """Judge a cluster; one that was restored stands as it was until it has been caught up with.
-
-        Otherwise every group would seem to have stopped when we did.
-        """
-        followings, name = self._reading(cluster), cluster.name
+        followings = [each for each in self.followings.values() if each.cluster is cluster]
         others = [each for each in self.reportings.values() if each.cluster is cluster]
         is_current = all(each.progress.is_caught_up for each in followings) and all(
             # A ZooKeeper that is away must not keep the brokers' groups as they were.
@@ -196,13 +192,8 @@ class Monitor:
         )
         if cluster.ends_s and is_current:
             cluster.restored_s = 0
-        elif cluster.restored_s:
-            now_s = int(cluster.restored_s)
-            if name in self.board.clusters and name not in self._changed_by_hand:
-                return self.board.clusters[name]
-        self._changed_by_hand.discard(name)
-        store = self.serving.store
-        return pipeline.judge_cluster(cluster, followings, self._settings, now_s, store)
+        sources, store = Sources(followings, others), self.serving.store
+        return pipeline.judge_cluster(cluster, sources, self._settings, now_s, store)
 
     def _wait_for_change(self, stop: threading.Event) -> None:
         """A board is made soon after every change, and at least once in `expire-cache`."""
@@ -217,7 +208,6 @@ class Monitor:
         if cluster not in self.clusters:
             return
         pipeline.delete_group(self.clusters[cluster], group, topic)
-        self._changed_by_hand.add(cluster)
         if not self._is_judging:
             self._tick()
             return
@@ -233,8 +223,16 @@ class Monitor:
     def set_level(self, level: str) -> None:
         logs.set_level(level)
 
-    def group_history(
+    def recent_history(self, *asked: str) -> str:
+        return self._history.from_memory(self._asked(*asked))
+
+    def group_history(self, *asked: str) -> str:
+        return self._history.from_table(self._asked(*asked))
+
+    def _asked(
         self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
-    ) -> str:
+    ) -> Asked:
+        judged = self.board.clusters.get(cluster)
+        is_known = judged is not None and group in judged.verdicts.names
         period = Period(int(since_ms), int(until_ms))
-        return self._history.group(cluster, group, period, int(partitions))
+        return Asked(cluster, group, period, int(partitions), is_known)

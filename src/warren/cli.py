@@ -96,18 +96,21 @@ def serve(config_dir: Path | None, config_file: Path | None, master: str | None)
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @config_dir_option
 @config_option
-def check_config(path: Path | None, config_dir: Path | None, config_file: Path | None) -> None:
+@click.option("--strict", is_flag=True, help="Keys and sections that nobody knows are problems.")
+def check_config(
+    path: Path | None, config_dir: Path | None, config_file: Path | None, *, strict: bool
+) -> None:
     """Check a configuration and print what would be in effect.
 
     PATH is a directory or a file. Every setting is printed with its origin: default, file or
-    environment variable; secrets are masked. All problems are listed at once, and a key that
-    Warren does not know is one of them.
+    environment variable; secrets are masked. All problems are listed at once, with exit code 1. A
+    key that Warren does not know is a warning, as it is to serve; with --strict it is a problem.
 
     \b
     Examples:
       warren check-config
       warren check-config /etc/burrow
-      warren check-config staging.yaml
+      warren check-config --strict staging.yaml
     """
     path = one_path(path, config_dir, config_file)
     from warren import config
@@ -115,9 +118,9 @@ def check_config(path: Path | None, config_dir: Path | None, config_file: Path |
 
     with reported():
         loaded = config.load(path, os.environ)
-        for warning in loaded.warnings:
+        for warning in (*loaded.warnings, *([] if strict else loaded.unknown)):
             click.echo(f"warning: {warning}", err=True)
-        if loaded.unknown:
+        if strict and loaded.unknown:
             raise ConfigError(loaded.path, loaded.unknown)
         rehearse(loaded)
         click.echo(config.render_effective(loaded))
@@ -180,8 +183,9 @@ def report(
 ) -> None:
     """Tell from history how groups fared: the worst, time in each status, lag, incidents, topics.
 
-    History is read where it is, while Warren goes on writing to it or not. Spark takes some ten
-    seconds to start. Percentiles are of the total lag over the moments that were kept.
+    History is read where it is, while Warren goes on writing to it or not. For more than some
+    million rows, or on another machine's disk, Spark is started, which takes ten seconds or more.
+    Percentiles are of the total lag over the moments that were kept.
 
     \b
     Examples:

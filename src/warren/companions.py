@@ -5,13 +5,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Protocol
 
 from pyspark.sql import SparkSession
 
 from warren.board import Board
 from warren.config import Config, History
+from warren.history.asked import Reader
 from warren.history.keeper import Keeper
+from warren.history.recent import Recent
+from warren.history.refill import Refill
 from warren.history.upkeep import Upkeep
 from warren.notify.companions import Lock, notifiers
 from warren.notify.leadership import Leadership, history_leadership
@@ -55,16 +59,41 @@ class Leading(threading.Event):
         return self.is_set()
 
 
+def not_begun(
+    config: Config, known: Mapping[str, object] = MappingProxyType({})
+) -> dict[str, object]:
+    """The health answer before Spark is there, with what is `known` of a snapshot."""
+    consumers = {
+        name: {"cluster": each.cluster, "state": "connecting"}
+        for name, each in config.consumers.items()
+    }
+    kinds = {
+        "notifiers": config.notifiers,
+        "history": ["keeper"] if config.history else [],
+        "sinks": config.sinks,
+    }
+    waiting = {"problem": "", "restarts": 0, "state": "begins when Spark is up"}
+    return {
+        "consumers": consumers,
+        **known,
+        **{kind: dict.fromkeys(names, waiting) for kind, names in kinds.items() if names},
+        "ready": False,
+        "spark": "starting",
+    }
+
+
 class Companions:
     """All that a configuration asks for; what writes history works where this instance leads."""
 
-    def __init__(self, config: Config, spark: SparkSession, boards: Boards) -> None:
+    def __init__(self, config: Config, spark: SparkSession, boards: Boards, reader: Reader) -> None:
         self._everywhere: list[Companion] = [*notifiers(config, boards)]
         self._where_led: list[Companion] = []
         if config.history:
             self._lead = history_leadership(config)
             self._everywhere.append(Lock("history", self._lead))
-            self._where_led += _writers(config, config.history, spark, boards)
+            interval_s = config.history.history_interval
+            self._everywhere.append(Refill(spark, reader.files, reader.recent, interval_s))
+            self._where_led += _writers(config, config.history, spark, boards, reader.recent)
 
     def start(self, stop: threading.Event, others: Iterable[Companion]) -> list[threading.Thread]:
         """A thread each; `others` are the caller's own."""
@@ -93,10 +122,10 @@ class Companions:
 
 
 def _writers(
-    config: Config, history: History, spark: SparkSession, boards: Boards
+    config: Config, history: History, spark: SparkSession, boards: Boards, recent: Recent
 ) -> Iterator[Companion]:
     directory = config.history_directory
-    yield Keeper(spark, directory, history, boards)
+    yield Keeper(spark, directory, history, boards, recent.add)
     yield Upkeep(spark, directory, history.history_days)
     for sink in config.sinks.values():
         yield Sink(spark, config, sink)

@@ -18,7 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from warren import pipeline, positions
 from warren.clients import kafka
-from warren.cluster import Following
+from warren.cluster import Following, Heard
 from warren.config import Connection
 from warren.errors import OffsetsTopicMissing, StreamEnded, Unreachable
 from warren.session import SCRATCH
@@ -49,7 +49,7 @@ class Follower:
         self._changed = changed
         is_begun = bool(following.progress.position)  # by the snapshot it goes on from
         if settings.start_latest and settings.backfill_earliest and not is_begun:
-            following.heard = set()
+            following.heard = Heard()
         self._told = time.monotonic()
         self._is_caught_up = False
         self._log = log.bind(
@@ -85,7 +85,9 @@ class Follower:
             return
         with self._query(start) as (query, hand_over):
             while self._assigned() == assigned and time.monotonic() < again_at:
-                if stop.is_set() or self._following.is_made_anew:
+                # One that did not answer just now is looked at when it is tried again.
+                is_shortened = bool(progress.shortened & start.keys())
+                if stop.is_set() or self._following.is_made_anew or is_shortened:
                     return
                 self._fold_next(self._following, hand_over)
                 self._tell_progress()
@@ -93,24 +95,63 @@ class Follower:
                     raise StreamEnded(_reason(query.exception()))
 
     def backfill(self, stop: threading.Event) -> None:
-        """Read what the topic held before the live reading began, once, beside it."""
+        """Read what the topic held before the live reading began, once, beside it.
+
+        Until all of it is read no snapshot is made: a start after this one does it anew.
+        """
         while not self._following.progress.position:
             if stop.wait(POLL_S):
                 return
-        past = self._following.backfill()
-        self._read_to_end(past, positions.earliest_positions(past, self._admin), stop)
+        if self._following.unread_past is None:
+            self._following.unread_past = {*range(self._following.partition_count)}
+        past, left = self._following.backfill(), self._following.unread_past
+        self._read_past(past, left, stop)
+        if left and not self._following.is_new_topic:
+            self._log.warning(
+                "backfill interrupted; the next start begins it anew", records=past.progress.records
+            )
+            return
         self._log.info("backfill done", records=past.progress.records)
         self._following.heard = None
         stop.wait()
 
-    def _read_to_end(self, following: Following, start: Positions, stop: threading.Event) -> None:
-        """Read what is there now, one batch upon the other; the live query has its pauses."""
+    def _read_past(self, past: Following, left: set[int], stop: threading.Event) -> None:
+        """Read every partition when it has a leader; of a topic made anew there is no past."""
+        told: set[int] = set()
+        while left and not self._following.is_new_topic:
+            start = self._past_positions(past, left)
+            if start and not self._read_to_end(past, start, stop):
+                return
+            left.difference_update(start)
+            if left and left != told:
+                told = {*left}
+                self._log.warning(
+                    "partitions without a leader are back-filled when they have one",
+                    partitions=sorted(left),
+                )
+            if left and stop.wait(POLL_S):
+                return
+
+    def _past_positions(self, past: Following, left: set[int]) -> Positions:
+        """Where to begin: with what the live reading has begun on, so that nothing lies between."""
+        begun = left & self._following.progress.position.keys() & self._assigned()
+        first = positions.earliest_positions(past, self._admin, ANSWER_S) if begun else {}
+        return {partition: at for partition, at in first.items() if partition in begun}
+
+    def _read_to_end(self, following: Following, start: Positions, stop: threading.Event) -> bool:
+        """Read what is there now, one batch upon the other; the live query has its pauses.
+
+        Whether it was all read: a stop may come before.
+        """
         with self._query(start, until_now=True) as (query, hand_over):
-            while not stop.is_set() and (query.isActive or hand_over.holds):
+            while is_reading := query.isActive or hand_over.holds:
+                if stop.is_set():
+                    break
                 self._fold_next(following, hand_over)
                 self._tell_progress()
             if failure := query.exception():
                 raise StreamEnded(_reason(failure))
+            return not is_reading
 
     def _notice_anew(self) -> None:
         """In a topic that was deleted and made again the old positions say nothing."""
@@ -161,7 +202,7 @@ class Follower:
         hand_over = HandOver()
         # A pool of its own lets small batches pass another cluster's catching up.
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", settings.name)
-        source = Source(settings.offsets_topic, self._options(), start, until_now)
+        source = Source(settings.offsets_topic, self._options(start), start, until_now)
         with tempfile.TemporaryDirectory(
             prefix="warren-stream-", dir=self._spark.conf.get(SCRATCH), ignore_cleanup_errors=True
         ) as scratch:
@@ -172,11 +213,14 @@ class Follower:
                 hand_over.stop()
                 query.stop()
 
-    def _options(self) -> dict[str, str]:
+    def _options(self, start: Positions) -> dict[str, str]:
         """How Spark logs in; keys and certificates as they are now, as they may be renewed."""
-        settings = self._following.settings
+        settings, leaders = self._following.settings, self._following.leaders
+        topics = self._following.cluster.topics or log_ends.Topics({}, {}, {})
+        answering = {broker for (_, number), broker in leaders.items() if number in start}
+        group = positions.reader_group(topics, answering)
         try:
-            login = kafka.spark(settings.servers, self._connection)
+            login = kafka.spark(settings.servers, self._connection, group)
         except OSError as error:
             raise StreamEnded(f"there is nothing to log in with: {error}") from error
         return login | {"kafka.isolation.level": settings.isolation_level.replace("-", "_")}

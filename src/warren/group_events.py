@@ -88,7 +88,7 @@ class Malformed(Struct, frozen=True):
     reason: str
 
 
-Event = (
+GroupEvent = (
     ClassicGroup
     | GroupDeleted
     | Epoch
@@ -97,5 +97,5 @@ Event = (
     | MemberGone
     | TopicNames
     | Ignored
-    | Malformed
 )
+Event = GroupEvent | Malformed

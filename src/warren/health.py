@@ -27,13 +27,14 @@ def describe(
                 name: _consumer(each, judged[each.cluster.name].positions.get(name, {}), now)
                 for name, each in followings.items()
             }
-            | {name: _reporting(each) for name, each in reportings.items()},
+            | {name: _reporting(each, now) for name, each in reportings.items()},
         }
 
 
 def _cluster(cluster: Cluster, now: float) -> dict[str, object]:
     return {
         "problem": cluster.problem,
+        "silent_brokers": cluster.silent_brokers,
         "restarts": cluster.restarts,
         "data_age_s": _age_s(cluster, now),
         "restored": bool(cluster.restored_s),
@@ -69,6 +70,7 @@ def _consumer(following: Following, positions: Mapping[int, int], now: float) ->
         "seconds_left": _rounded(left),
         "lag": lag,
         "positions": {str(partition): at for partition, at in positions.items()},
+        "behind_s": _rounded(progress.behind_s(now)),
         "read_age_s": _rounded(progress.read_age_s(now)),
         "end_age_s": _rounded(progress.end_age_s(now)),
         "held_back": progress.held_back(now),
@@ -80,7 +82,7 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 1)
 
 
-def _reporting(reporting: Reporting) -> dict[str, object]:
+def _reporting(reporting: Reporting, now: float) -> dict[str, object]:
     """Of consumers whose commits are in ZooKeeper, or asked for: there are no positions."""
     state = "catching up" if reporting.is_behind else "caught up"
     state = state if reporting.is_caught_up else "connecting"
@@ -92,6 +94,7 @@ def _reporting(reporting: Reporting) -> dict[str, object]:
         "records": reporting.records,
         "skipped": dict(reporting.skips.total),
         "remaining": 0,
+        "behind_s": _rounded(reporting.behind_s(now)),
     }
 
 

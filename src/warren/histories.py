@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 def ranges(base: Ints, count: Ints) -> Ints:
@@ -34,11 +35,11 @@ class Histories:
     topics: tuple[str, ...]
     owners: tuple[str, ...]  # names of owners and clients; the first is nobody's
 
+    as_of_s: Floats  # by group: up to when its commits are read; infinite: up to now
     group_pair: Ints  # by group: its first pair
     pair_topic: Ints  # by pair: place in `topics`
     pair_row: Ints  # its first row
     pair_count: Ints  # how many rows
-    pair_end: Ints  # its topic's first row in `newest_end` and `lowest_end`
 
     # By row. The grids have a column for each interval, oldest first; free places on the left
     # repeat the oldest commit.
@@ -53,13 +54,10 @@ class Histories:
     client: npt.NDArray[np.int32]
     stopped: npt.NDArray[np.bool_]  # had stopped when it was judged last, and is silent since
 
+    # By partition, in the order of `rows()`, as of their group's moment.
     newest_end: Ints
-    lowest_end: Ints  # the lowest end still remembered
+    lowest_end: Ints  # the lowest end remembered then
 
     def rows(self) -> Ints:
         """The row of every partition, group by group, topic by topic."""
         return ranges(self.pair_row, self.pair_count)
-
-    def end_rows(self) -> Ints:
-        """The row in `newest_end` and `lowest_end` of every partition, in the order of `rows`."""
-        return ranges(self.pair_end, self.pair_count)

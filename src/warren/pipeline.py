@@ -8,13 +8,18 @@ Each function is one step and keeps nothing: what lasts from batch to batch is t
 given. Who calls them, when, and what happens when one fails is `app`'s business.
 """
 
+import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -27,18 +32,20 @@ from warren.evaluate.rules import Rule
 from warren.evaluate.verdicts import Settings, judge
 from warren.group_events import ClassicGroup, Event, Malformed
 from warren.histories import Histories
-from warren.reporting import Reporting, groups_by_consumer
-from warren.sources import log_ends, offsets_topic
+from warren.reporting import Reporting, Sources, groups_by_consumer
+from warren.sources import group_offsets, log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, Source
 from warren.sources.reported import Reported
 from warren.windows.limits import NO_ROOM
 from warren.windows.log_ends import LogEnds
 from warren.windows.made_anew import replace_topic
-from warren.windows.view import histories
+from warren.windows.view import histories, newest_commits
 
+Ints = npt.NDArray[np.int64]
 Store = Callable[[str, Histories], StoredWindows]
 
 MS = 1000
+REAPED_AT_ONCE = 1_000  # groups
 
 
 def follow(
@@ -50,15 +57,19 @@ def follow(
 
 
 def fold(following: Following, batch: Batch, now: float) -> None:
-    """Bring a batch into its cluster's windows: deletions, commits, owners, our own progress."""
+    """Bring a batch into its cluster's windows: commits, owners, our own progress."""
     cluster, now_s = following.cluster, int(now)
+    following.notice_growth()
     events, malformed = group_events(batch.table, following)
     commits = accepted(batch.table, following.accepts)
     skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
     with cluster.lock:
         changes = cluster.membership.fold(events)
         cluster.windows.dropped[NO_ROOM] += changes.no_room
-        cluster.windows.fold(commits, now_s, changes.deleted, past=following.is_backfill)
+        commits = with_written_ms(commits, following.read_before_ms(commits), now)
+        at_home, elsewhere = following.homes.apart(commits)
+        cluster.windows.fold(elsewhere, now_s, past=True)
+        cluster.windows.fold(at_home, now_s, past=following.is_backfill)
         for group, owners in changes.owners.items():
             cluster.windows.set_owners(group, owners)
         if following.reports_itself:
@@ -71,7 +82,9 @@ def fold_reported(reporting: Reporting, reported: Reported, now: float) -> None:
     """Bring what ZooKeeper or a poll told into its cluster's windows: commits, removals, owners."""
     cluster = reporting.cluster
     with cluster.lock:
-        cluster.windows.fold(reporting.that_count(reported.commits), int(now))
+        commits = reporting.that_count(reported.commits)
+        commits = with_written_ms(commits, reporting.read_before_ms(commits), now)
+        cluster.windows.fold(commits, int(now))
         for group, owners in reported.owners.items():
             if not cluster.membership.has_members(group):  # else they are known from Kafka
                 cluster.windows.set_owners(group, owners)
@@ -79,12 +92,14 @@ def fold_reported(reporting: Reporting, reported: Reported, now: float) -> None:
     reporting.skips.add(reporting.settings.name, reported.skipped, now)
 
 
-def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> list[str]:
+def refresh_topics(
+    cluster: Cluster, admin: AdminClient, now: float, needed: AbstractSet[str] = frozenset()
+) -> list[str]:
     """List the cluster's topics; one that is gone, or made anew, takes its windows with it.
 
-    The names of those are returned.
+    The names of those are returned. Without the topics that are `needed` a listing is not whole.
     """
-    topics = log_ends.list_topics(admin, cluster.topics)
+    topics = log_ends.list_topics(admin, cluster.topics, needed)
     with cluster.lock:
         lost = gone(cluster.topics, topics)
         for topic in lost:
@@ -92,7 +107,9 @@ def refresh_topics(cluster: Cluster, admin: AdminClient, now: float) -> list[str
                 replace_topic(cluster.windows, topic, int(cluster.topics_s), int(now))
             else:
                 cluster.windows.delete_topic(topic)
-        cluster.topics, cluster.topics_s = topics, now
+        cluster.topics = topics
+        if topics.is_whole:  # else commits go on waiting for topics that it may lack
+            cluster.topics_s = now
         for group, owners in cluster.membership.name_topics(topics.names).items():
             cluster.windows.set_owners(group, owners)
     return lost
@@ -108,7 +125,7 @@ def refresh_ends(cluster: Cluster, admin: AdminClient, now: float, timeout_s: fl
             ends.table,
             cluster.topics.counts,
             complete_as_of_s=int(cluster.topics_s),
-            now_s=now,
+            now_s=cluster.clock(),  # a commit of before has not seen all of these ends
         )
         cluster.missing = ends.missing
         if len(ends.table) or not cluster.topics.leaders:
@@ -118,27 +135,47 @@ def refresh_ends(cluster: Cluster, admin: AdminClient, now: float, timeout_s: fl
 def refresh_progress(
     following: Following, admin: AdminClient, now: float, timeout_s: float = log_ends.TIMEOUT_S
 ) -> None:
-    """See how far the offsets topic goes, and how far of it no open transaction holds back."""
+    """See how far the offsets topic goes, and how far of it no open transaction holds back.
+
+    `now` is when they are asked for: what was written before is before the end that is told.
+    """
     leaders, isolation = following.leaders, following.isolation
-    end = log_ends.fetch_ends(admin, leaders, timeout_s=timeout_s)
-    stable = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
+    with following.cluster.lock:
+        position = dict(following.progress.position)
+    end = stable = log_ends.fetch_ends(admin, leaders, timeout_s=timeout_s)
+    if isolation is not log_ends.UNCOMMITTED:
+        stable = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
     with following.cluster.lock:
         following.progress.see_ends(
-            log_ends.by_number(end.table), log_ends.by_number(stable.table), now
+            log_ends.by_number(end.table), log_ends.by_number(stable.table), now, position
         )
 
 
-def reap_groups(cluster: Cluster, admin: AdminClient, keep: set[str]) -> list[str]:
-    """Delete the groups the brokers no longer know, apart from those that never were theirs."""
+def reap_groups(
+    cluster: Cluster, admin: AdminClient, keep: AbstractSet[str], timeout_s: float
+) -> list[str]:
+    """Delete the groups that hold no commit any more, apart from those that never were Kafka's.
+
+    That the brokers do not list a group is only a reason to ask them about it.
+    """
     with cluster.lock:
         ours = histories(cluster.windows).groups
     # Asked after: a group that is born meanwhile is not among ours.
-    listed = log_ends.list_groups(admin)
-    if not listed:
+    listed = group_offsets.list_groups(admin, timeout_s)
+    if listed.error:
+        raise KafkaException(listed.error)
+    if not listed.groups:
         return []  # who may not describe groups gets an empty list, and not an error
-    known = listed | keep
-    dead = [group for group in ours if group not in known]
+    unlisted = [group for group in ours if group not in listed.groups and group not in keep]
+    # Any of them, so that all have their turn.
+    some = random.sample(unlisted, min(len(unlisted), REAPED_AT_ONCE))
+    doubted = group_offsets.with_coordinator(admin, some, timeout_s) if some else []
     with cluster.lock:
+        held = {group: newest_commits(cluster.windows, group) for group in doubted}
+    bare = group_offsets.without_offsets(admin, held, timeout_s)
+    with cluster.lock:
+        # One that was born again meanwhile has other commits than those that were asked for.
+        dead = [group for group in bare if newest_commits(cluster.windows, group) == held[group]]
         for group in dead:
             cluster.windows.delete_group(group)
             cluster.membership.forget(group)
@@ -146,12 +183,14 @@ def reap_groups(cluster: Cluster, admin: AdminClient, keep: set[str]) -> list[st
 
 
 def judge_cluster(
-    cluster: Cluster, followings: Iterable[Following], settings: Settings, now_s: int, store: Store
+    cluster: Cluster, sources: Sources, settings: Settings, now_s: int, store: Store
 ) -> ClusterBoard:
-    """Judge every group of a cluster, with one `now`; show the windows and positions judged by."""
+    """Judge every group as of when it was read; show the windows and positions judged by."""
+    followings = sources.followings
     with cluster.lock:
-        cluster.windows.expire(now_s)
-        view = histories(cluster.windows)
+        cluster.windows.expire(int(cluster.restored_s) or now_s)
+        cluster.windows.ends.rows.forget_before(sources.all_read_s())
+        view = histories(cluster.windows, partial(sources.read_until_s, cluster.windows))
         verdicts = judge(view, settings, now_s)
         view.stopped[view.rows()] = verdicts.partitions.rule == Rule.STOPPED
         return ClusterBoard(
@@ -179,28 +218,26 @@ def delete_group(cluster: Cluster, group: str, topic: str | None) -> None:
         cluster.windows.delete_group(group, topic)
 
 
-def group_events(
-    decoded: pa.Table, following: Following
-) -> tuple[list[tuple[int, Event]], Counter[str]]:
+def group_events(decoded: pa.Table, following: Following) -> tuple[list[Event], Counter[str]]:
     """Parse the records about groups, in the order of the log; what cannot be parsed, by reason."""
     raw = decoded.filter(decoded["key"].is_valid())
-    events: list[tuple[int, Event]] = []
+    events: list[Event] = []
     malformed: Counter[str] = Counter()
-    for order, event in _parsed(raw):
+    for partition, event in _parsed(raw):
         if isinstance(event, Malformed):
             malformed[event.reason] += 1
             continue
         if isinstance(event, ClassicGroup) and event.wrong:
             malformed[event.wrong] += 1
-        if following.hears(event.group):
-            events.append((order, event))
+        if following.hears(event, partition):
+            events.append(event)
     return events, malformed
 
 
 def _parsed(raw: pa.Table) -> Iterator[tuple[int, Event]]:
-    columns = (raw[name].to_pylist() for name in ("order", "key", "value"))
-    for order, key, value in zip(*columns, strict=True):
-        yield order, parse_group_record(key, value)
+    columns = (raw[name].to_pylist() for name in ("log_partition", "key", "value"))
+    for partition, key, value in zip(*columns, strict=True):
+        yield partition, parse_group_record(key, value)
 
 
 def accepted(decoded: pa.Table, accepts: Accepts) -> pa.Table:
@@ -231,6 +268,17 @@ def own_commits(following: Following, decoded: pa.Table, now_s: int) -> pa.Table
             "order": order,
         }
     )
+
+
+def with_written_ms(commits: pa.Table, read_before_ms: Ints, now: float) -> pa.Table:
+    """Add when each commit was written, by our own clock.
+
+    That is after the moment up to which its partition had been read, and before now. Within these
+    bounds its own time tells, whoever's clock that is.
+    """
+    told = commits["committed_ms"].fill_null(0).to_numpy()
+    written_ms = np.clip(told, read_before_ms, max(int(now * MS), 0))
+    return commits.append_column("written_ms", pa.array(written_ms))
 
 
 def gone(before: log_ends.Topics | None, now: log_ends.Topics) -> list[str]:

@@ -1,11 +1,15 @@
 """Where the reading of an offsets topic begins, and what is forgotten when it begins anew."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from itertools import count
+from uuid import uuid4
 
 from confluent_kafka.admin import AdminClient
 
+from warren.clients.kafka import READER
 from warren.cluster import Following
 from warren.sources import log_ends
+from warren.sources.group_offsets import OFFSETS_TOPIC
 from warren.sources.offsets_topic import Positions
 from warren.sources.placement import partition_of
 from warren.windows.precedence import forget_kafkas, kafkas_groups
@@ -15,6 +19,7 @@ def starting_positions(
     following: Following, admin: AdminClient, timeout_s: float = log_ends.TIMEOUT_S
 ) -> Positions:
     """Where to read on: after what was folded last, and at first as configured."""
+    following.notice_growth()
     leaders, isolation = following.leaders, following.isolation
     first = earliest_positions(following, admin, timeout_s)
     end = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
@@ -24,13 +29,29 @@ def starting_positions(
     skips_the_past = following.settings.start_latest and not following.is_new_topic
     fresh = dict(last if skips_the_past else first)
     for partition in answering:
-        if stood.get(partition, 0) > last[partition]:
+        is_shortened = partition in following.progress.shortened
+        if is_shortened or stood.get(partition, 0) > last[partition]:
             # What there is now was written later, and all of it is news.
             forget_partition(following, partition)
-            del stood[partition]
+            stood.pop(partition, None)
             fresh[partition] = first[partition]
     # Retention may have taken what was to be read next.
     return {each: max(stood.get(each, fresh[each]), first[each]) for each in answering}
+
+
+def reader_group(topics: log_ends.Topics, brokers: Collection[int]) -> str:
+    """A group whose coordinator is one of these brokers, if there is such a group.
+
+    Spark's client looks for the coordinator of its group before it reads, and waits as long as
+    there is none: it must not be on a broker that gives no answer. Every query has a group of its
+    own, as Spark keeps its consumers by group.
+    """
+    leaders = {number: broker for (_, number), broker in topics.leaders_of(OFFSETS_TOPIC).items()}
+    names = (f"{READER}-{uuid4()}" for _ in count())
+    if not {*leaders.values()} & {*brokers}:
+        return next(names)
+    partitions = topics.counts[OFFSETS_TOPIC]
+    return next(each for each in names if leaders.get(partition_of(each, partitions)) in brokers)
 
 
 def begin_anew(following: Following) -> None:
@@ -42,6 +63,7 @@ def begin_anew(following: Following) -> None:
     with following.cluster.lock:
         _forget(following, lambda _: True)
         following.progress.forget_positions()
+        following.homes.forget()
 
 
 def forget_partition(following: Following, partition: int) -> None:
@@ -55,6 +77,8 @@ def forget_partition(following: Following, partition: int) -> None:
         _forget(following, lambda group: partition_of(group, count) == partition)
         own, topic = following.own_group, following.settings.offsets_topic
         following.cluster.windows.delete_group(own, topic)  # its orders are all partitions'
+        following.progress.read_s.pop(partition, None)
+        following.progress.shortened.discard(partition)
 
 
 def _forget(following: Following, is_of_it: Callable[[str], bool]) -> None:

@@ -15,6 +15,8 @@ from warren.threads import Trouble, surviving
 from warren.watcher import Watcher
 from warren.zookeeper_follower import ZookeeperFollower
 
+ASKED_AGAIN_S = 5.0  # brokers that do not answer, beside the time they are given to
+
 
 @dataclass(frozen=True)
 class Readers:
@@ -31,7 +33,17 @@ class Readers:
             settings = self.config.clusters[name]
             connection = self.config.connection(settings)
             watcher = Watcher(cluster, settings, connection, own, self.changed)
-            yield surviving(f"cluster {name}", watcher.run, cluster, self.stop, self.changed)
+            yield surviving(
+                f"cluster {name}",
+                watcher.run,
+                cluster,
+                self.stop,
+                self.changed,
+                longest_s=ASKED_AGAIN_S,
+            )
+            yield surviving(f"pulse {name}", watcher.pulse.run, Trouble(), self.stop)
+            if own:
+                yield surviving(f"progress {name}", watcher.watch_progress, Trouble(), self.stop)
 
     def follow(
         self, followings: Mapping[str, Following], spark: SparkSession

@@ -1,18 +1,21 @@
 """One `[consumer.*]` whose commits do not come from the offsets topic, and how that goes."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
-from warren.cluster import Accepts, Cluster
+from warren.cluster import Accepts, Cluster, Floats, Following, Ints
 from warren.config import Config, Consumer
 from warren.sources.reported import Commit, Key, Layout
 from warren.sources.skips import Skips
 from warren.sources.storm import StormLayout
 from warren.sources.zookeeper import ZookeeperLayout
 from warren.windows.precedence import Precedence, groups_outside, held_outside, outside_order
+from warren.windows.windows import Windows
 
 
 @dataclass
@@ -28,6 +31,31 @@ class Reporting:
     is_behind: bool = False  # what changed while there was no connection is not read yet
     problem: str = ""
     restarts: int = 0
+    read_s: float = -math.inf  # all that was committed before this moment has been folded
+    answered_s: dict[str, float] = field(default_factory=dict)  # the same of groups asked singly
+    polled_s: float = -math.inf  # when the last poll of these began that came to its end
+
+    def read_until_s(self, groups: Sequence[str]) -> Floats:
+        """Up to when the commits of each group are known; minus infinity: nobody knows."""
+        restored_s = self.cluster.restored_s or -math.inf
+        moments = (max(self.answered_s.get(each, self.read_s), restored_s) for each in groups)
+        return np.fromiter(moments, np.float64, len(groups))
+
+    def behind_s(self, now: float) -> float | None:
+        """How old what is known of its groups is; None: nothing is yet."""
+        as_of = self.all_read_s
+        return max(now - as_of, 0) if math.isfinite(as_of) else None
+
+    @property
+    def all_read_s(self) -> float:
+        """Up to when everything is known; who cannot be asked is left out of a poll."""
+        return max(self.read_s, self.polled_s)
+
+    def read_before_ms(self, commits: pa.Table) -> Ints:
+        """Up to when commits had been read before these came."""
+        moments = np.maximum(self.read_until_s(commits["group"].to_pylist()), 0)
+        read_before_ms: Ints = (moments * 1000).astype(np.int64)
+        return read_before_ms
 
     def that_count(self, commits: list[Commit]) -> pa.Table:
         """Those that are to change windows, and removals that are: hold the cluster's lock."""
@@ -49,6 +77,11 @@ class Reporting:
             return precedence.lets_go(windows, commit.key)
         order = outside_order(commit.order)
         return precedence.admits(windows, commit.key, commit.committed_ms, order)
+
+    def follows(self, group: str) -> bool:
+        """Whether this consumer tells of a group, or may, while that is not known."""
+        told = self.cluster.elsewhere.get(self.settings.name)
+        return self.accepts(group) and (told is None or group in told)
 
     def groups_of_others(self) -> set[str]:
         """The groups that the cluster's other consumers outside Kafka have."""
@@ -75,6 +108,38 @@ class Reporting:
     def layout(self) -> Layout:
         kind = StormLayout if self.settings.class_name == "storm" else ZookeeperLayout
         return kind(self.settings.zookeeper_path, self.accepts)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """All that tell of a cluster's groups."""
+
+    followings: Sequence[Following] = ()
+    reportings: Sequence[Reporting] = ()
+
+    def read_until_s(self, windows: Windows, groups: Sequence[str]) -> Floats:
+        """Up to when the commits of each group are read, by whoever has read most of them."""
+        if not self.followings or not self.reportings:
+            return _latest(self.followings or self.reportings, groups)
+        outside = groups_outside(windows)
+        is_outside = np.fromiter((group in outside for group in groups), np.bool_, len(groups))
+        told = (_latest(each, groups) for each in (self.reportings, self.followings))
+        return np.where(is_outside, *told)
+
+    def all_read_s(self) -> float:
+        """Up to when everything of everybody is read."""
+        read = [each.progress.read_until_s(each.progress.position) for each in self.followings]
+        read += [each.all_read_s for each in self.reportings]
+        return min(read, default=math.inf)
+
+
+def _latest(sources: Sequence[Following | Reporting], groups: Sequence[str]) -> Floats:
+    """By whoever has read most; groups that nobody reads are as they are now."""
+    moments = np.full(len(groups), -math.inf if sources else math.inf)
+    for each in sources:
+        its = [at for at, group in enumerate(groups) if each.follows(group)]
+        moments[its] = np.maximum(moments[its], each.read_until_s([groups[at] for at in its]))
+    return moments
 
 
 def reportings(config: Config, clusters: Mapping[str, Cluster]) -> dict[str, Reporting]:

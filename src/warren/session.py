@@ -5,6 +5,7 @@ folders where it stands. Paths handed to Spark are therefore absolute.
 """
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from warren import jars, scratch
-from warren.config.secrets import is_secretive
+from warren.config.secrets import is_secret_entry, is_secretive
 from warren.errors import SparkDied, StartError
 from warren.java import java_home
 
@@ -67,10 +68,15 @@ LOCAL = {
     # Nothing outside this machine talks to the driver, and host names may not resolve.
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    # Nor does anybody else on it: Spark makes a secret that never leaves the JVM. On a cluster the
+    # secret is for its owner to give.
+    "spark.authenticate": "true",
+    "spark.network.crypto.enabled": "true",
 }
 # Stopping a query inside foreachBatch unwinds a deep stack and overflows the default one.
 # Hadoop runs `chmod` for each file of a checkpoint, two in a batch: this is the cheap way to do so.
 JAVA_OPTIONS = "-Xss8m -Djdk.lang.Process.launchMechanism=VFORK"
+OF_DRIVERS_JAVA = ("spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions")
 UNIMPORTANT = ("WARNING", "NOTE: Picked up", "Picked up")  # of Java's first lines
 WITH_DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -93,11 +99,12 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
     given = conf.get("spark.jars", "")
     paths = [path for bundle in bundles for path in jars.for_spark(bundle, given)]
     java_options = (JAVA_OPTIONS, conf.get("spark.driver.extraJavaOptions", ""))
+    is_local = master == "local" or master.startswith("local[")
     place = scratch.make()
     settings = {
         **ALWAYS,
         # Only when local: workers of a cluster have disks of their own.
-        **({**LOCAL, "spark.local.dir": str(place)} if master.startswith("local") else {}),
+        **({**LOCAL, "spark.local.dir": str(place)} if is_local else {}),
         **(WITH_DELTA if jars.DELTA in bundles else {}),
         **conf,
         "spark.master": master,
@@ -164,9 +171,15 @@ def _set_environment(master: str, *, debug: bool) -> None:
 
 
 def _start_context(settings: Mapping[str, str], place: Path, *, debug: bool) -> SparkContext:
+    for_driver = {
+        name: _without_secrets(settings[name], place / name)
+        for name in OF_DRIVERS_JAVA
+        if name in settings
+    }
+    settings = {**settings, **for_driver}
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     # Everybody can read the arguments of a process: what is secret comes when the JVM is there.
-    shown = [(name, value) for name, value in settings.items() if not is_secretive(name)]
+    shown = [entry for entry in settings.items() if not is_secret_entry(*entry)]
     arguments = SparkConf(loadDefaults=False).setAll(shown)
     log = place / "spark.log"
     with log.open("wb") as output:
@@ -186,6 +199,20 @@ def _start_context(settings: Mapping[str, str], place: Path, *, debug: bool) -> 
         # SparkContext takes Ctrl-C for itself, and would raise it in the middle of anything.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
+
+
+def _without_secrets(options: str, file: Path) -> str:
+    """Java's options, with those that are secret left to a file that only we may read."""
+    if not is_secretive(options):
+        return options
+    try:
+        words = shlex.split(options)
+    except ValueError as error:
+        raise StartError(f"spark.driver.extraJavaOptions cannot be read: {error}") from error
+    secret = [word for word in words if is_secretive(word)]
+    escaped = (word.replace("\\", r"\\").replace('"', r"\"") for word in secret)
+    file.write_text("".join(f'"{word}"\n' for word in escaped))  # in a directory of ours alone
+    return shlex.join([*(word for word in words if word not in secret), f"@{file}"])
 
 
 def _launch(arguments: SparkConf, popen: dict[str, object]) -> ClientServer:

@@ -46,6 +46,7 @@ class Facts(msgspec.Struct):
     names: snapshot.Names
     read_ids: dict[str, UUID]  # of the offsets topics that the positions are of, by consumer
     elsewhere: dict[str, list[str]]  # groups that are kept outside Kafka, by consumer
+    read_s: dict[str, dict[int, float]] = {}  # up to when each partition was read, by consumer
 
 
 class Unusable(Exception):
@@ -157,18 +158,22 @@ class Snapshots:
         # Of groups that were not caught up with since, no more is known than at the last start.
         as_of_s = cluster.restored_s or cluster.clock()
         topics = cluster.topics or Topics({}, {}, {})
+        # Of an offsets topic: as many partitions as the orders in the windows are by.
+        homes = {each.settings.offsets_topic: each.homes.count for each in own.values()}
+        counts = {topic: count for topic, count in homes.items() if count}
         names, lying = snapshot.copy(cluster.windows, room)
         facts = Facts(
             VERSION,
             self._settings(own),
             as_of_s,
             cluster.topics_s,
-            dict(topics.counts),
+            dict(topics.counts) | counts,
             dict(topics.ids),
             {name: dict(each.progress.position) for name, each in own.items()},
             names,
             {name: each.read_id for name, each in own.items() if each.read_id},
             {name: sorted(groups) for name, groups in cluster.told_elsewhere().items()},
+            {name: dict(each.progress.read_s) for name, each in own.items()},
         )
         return facts, lying, cluster.membership.dump()
 
@@ -184,13 +189,18 @@ class Snapshots:
             membership.restore(arrays[MEMBERSHIP].tobytes())
         except (IndexError, KeyError, TypeError, ValueError, msgspec.MsgspecError) as error:
             raise Unusable(f"it does not fit together: {error}") from error
+        windows.ends.rows.remember(facts.saved_s)
         cluster.windows, cluster.membership = windows, membership
         cluster.elsewhere_before = {name: {*groups} for name, groups in facts.elsewhere.items()}
         cluster.topics = Topics(facts.partition_counts, {}, facts.topic_ids)
         cluster.topics_s, cluster.restored_s = facts.topics_s, facts.saved_s
         for name, following in own.items():
-            following.progress.position.update(facts.positions.get(name, {}))
+            position = facts.positions.get(name, {})
+            following.progress.position.update(position)
+            read_s = facts.read_s.get(name, dict.fromkeys(position, facts.saved_s))
+            following.progress.read_s.update(read_s)
             following.read_id = facts.read_ids.get(name)
+            following.homes.count = facts.partition_counts.get(following.settings.offsets_topic, 0)
         return facts.saved_s
 
 

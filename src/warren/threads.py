@@ -34,12 +34,14 @@ class Trouble:
     restarts: int = 0
 
 
-def surviving(
+def surviving(  # noqa: PLR0913  the last is for who is waited for
     name: str,
     work: Callable[[threading.Event], None],
     state: Troubled,
     stop: threading.Event,
     told: Callable[[], None] = lambda: None,
+    *,
+    longest_s: float = LAST_RETRY_S,
 ) -> threading.Thread:
     """Run `work` in a thread, again and again, whatever it raises; `told` follows each failure."""
 
@@ -65,7 +67,7 @@ def surviving(
             told()
             delay = FIRST_RETRY_S if time.monotonic() - began > STEADY_S else delay
             stop.wait(delay)
-            delay = min(delay * 2, LAST_RETRY_S)
+            delay = min(delay * 2, longest_s)
 
     thread = threading.Thread(target=run, name=name, daemon=True)
     thread.start()

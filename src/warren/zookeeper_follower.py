@@ -4,6 +4,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import structlog
 from kazoo.client import KazooClient
@@ -33,6 +34,8 @@ class ZookeeperFollower:
         self._connected_at = time.monotonic()
         self._was_there = True
         self._has_compared = False  # what was restored with what is there
+        self._question: Any = None  # that is not answered yet
+        self._asked_s = self._answered_s = 0.0  # when it was asked; when the one before was
         self._log = log.bind(
             type="module", coordinator="consumer", class_=settings.class_name, name=settings.name
         )
@@ -67,8 +70,25 @@ class ZookeeperFollower:
         elif now - self._connected_at > PATIENCE_S:
             servers = ", ".join(reporting.settings.servers)
             self._set_problem(f"no ZooKeeper server answers of {servers}")
+        self._note_read(client)
         if is_current:
             self._tell_caught_up()
+
+    def _note_read(self, client: KazooClient) -> None:
+        """ZooKeeper answers in order: what changed before a question is told before its answer.
+
+        So when a question is answered, what watches have told by then is all that changed before.
+        """
+        if self._answered_s and self._tree.is_mark_read:
+            self._reporting.read_s, self._answered_s = self._answered_s, 0.0
+        if self._question and self._question.ready():
+            if self._question.successful():
+                self._answered_s = self._asked_s
+                self._tree.mark()
+            self._question = None
+        if client.connected and not self._question and not self._answered_s:
+            self._asked_s = self._reporting.cluster.clock()
+            self._question = client.exists_async(self._base)
 
     def _tell_caught_up(self) -> None:
         cluster, name = self._reporting.cluster, self._reporting.settings.name

@@ -36,7 +36,7 @@ def connection(folder: Path, named: str = "", sections: str = "") -> Connection:
 def test_servers_name_and_time_outs_reach_both_clients(tmp_path: Path) -> None:
     plain = connection(tmp_path)
 
-    asks, reads = kafka.librdkafka(SERVERS, plain), kafka.spark(SERVERS, plain)
+    asks, reads = kafka.librdkafka(SERVERS, plain), kafka.spark(SERVERS, plain, "g")
 
     assert asks == {
         "bootstrap.servers": "one:9092,two:9092",
@@ -47,7 +47,7 @@ def test_servers_name_and_time_outs_reach_both_clients(tmp_path: Path) -> None:
         "log_level": 0,
     }
     assert reads == {
-        "groupIdPrefix": "warren-reader",
+        "kafka.group.id": "g",
         "kafka.bootstrap.servers": "one:9092,two:9092",
         "kafka.client.id": "lag",
         "kafka.security.protocol": "PLAINTEXT",
@@ -68,7 +68,7 @@ def test_the_protocol_follows_from_the_sections_that_are_named(tmp_path: Path) -
     seen = {
         protocol: (
             kafka.librdkafka(SERVERS, connection(tmp_path, *sections))["security.protocol"],
-            kafka.spark(SERVERS, connection(tmp_path, *sections))["kafka.security.protocol"],
+            kafka.spark(SERVERS, connection(tmp_path, *sections), "g")["kafka.security.protocol"],
         )
         for protocol, sections in cases.items()
     }
@@ -80,7 +80,7 @@ def test_odd_characters_of_a_password_reach_java_as_they_are(tmp_path: Path) -> 
     section = "[sasl.s]\nusername = 'u'\npassword = 'a\"b\\c; d'\n"
     sasl = connection(tmp_path, 'sasl = "s"', section)
 
-    reads = kafka.spark(SERVERS, sasl)
+    reads = kafka.spark(SERVERS, sasl, "g")
 
     assert reads["kafka.sasl.mechanism"] == "PLAIN"
     assert reads["kafka.sasl.jaas.config"] == (
@@ -94,7 +94,7 @@ def test_odd_characters_of_a_password_reach_java_as_they_are(tmp_path: Path) -> 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_java_reads_every_password_as_it_is(spark: SparkSession, password: str) -> None:
     sasl = Sasl(name="s", username="u", password=Secret(password))
-    options = kafka.spark(SERVERS, Connection(profile=ClientProfile(), sasl=sasl))
+    options = kafka.spark(SERVERS, Connection(profile=ClientProfile(), sasl=sasl), "g")
     java: Any = spark.sparkContext._jvm  # noqa: SLF001  # PySpark has no public way to Java
     config = java.org.apache.kafka.common.config.types.Password(options["kafka.sasl.jaas.config"])
 
@@ -114,6 +114,6 @@ def test_a_key_that_was_renewed_is_the_one_shown(tmp_path: Path) -> None:
     for text in ("old", "new"):
         certificate.write_text(text)
         key.write_text(text)
-        shown.append(kafka.spark(SERVERS, Connection(profile=ClientProfile(), tls=tls)))
+        shown.append(kafka.spark(SERVERS, Connection(profile=ClientProfile(), tls=tls), "g"))
 
     assert [each["kafka.ssl.keystore.key"] for each in shown] == ["old", "new"]

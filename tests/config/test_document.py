@@ -65,7 +65,7 @@ def test_only_empty_values_count_as_no_default() -> None:
         if not key.is_required and not has_default(key)
     ]
 
-    assert all(value in (None, "", Secret(), FrozenMap()) for value in empty)
+    assert all(value in (None, "", (), Secret(), FrozenMap()) for value in empty)
     assert 0 not in empty
 
 

@@ -30,3 +30,20 @@ def test_history_on_the_disks_of_a_sparks_machines_is_warned_of(tmp_path: Path) 
     assert {text: len(warnings) for text, warnings in told.items()} == paths
     assert told["[history]\n"][0].startswith("history.directory: it is a path, and Spark runs on")
     assert local == []
+
+
+def test_secrets_in_options_of_java_on_other_machines_are_warned_of(tmp_path: Path) -> None:
+    conf = (
+        '[spark.conf]\n"spark.executor.extraJavaOptions" = "-Dproxy.password=x"\n'
+        '"spark.driver.extraJavaOptions" = "-Dproxy.password=x"\n'
+        '"spark.yarn.am.extraJavaOptions" = "-Xss8m"\n'
+    )
+    spark = '[spark]\nmaster = "spark://one:7077"\n'
+
+    cluster = load_text(tmp_path, MINIMAL + spark + conf).warnings
+    local = load_text(tmp_path, MINIMAL + conf).warnings
+
+    assert [line.partition(": ")[0] for line in cluster] == [
+        "spark.conf.spark.executor.extraJavaOptions"
+    ]
+    assert local == []

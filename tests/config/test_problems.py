@@ -205,7 +205,7 @@ REFUSED_NOTIFIERS = {
         class-name = "null"
         send-close = true""",
     'notifier.n.template-close: "nowhere" cannot be read: No such file or directory; '
-    "must be a template file": """
+    f"must be a template file, relative to the working directory {Path.cwd()}": """
         class-name = "null"
         send-close = true
         template-close = "nowhere\"""",

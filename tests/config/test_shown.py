@@ -22,6 +22,7 @@ servers = ["zk:2181"]
 [spark.conf]
 "spark.hadoop.fs.s3a.secret.key" = "tiger"
 "spark.ssl.keyPassword" = "tiger"
+"spark.driver.extraJavaOptions" = "-Dproxy.password=tiger"
 [notifier.n]
 class-name = "http"
 url-open = "https://scott:tiger@example.com/x?token=tiger&group={{.Group}}"

@@ -87,7 +87,11 @@ def test_the_image_is_pinned_runs_as_nobody_special_and_is_probed() -> None:
     (base,) = instructions("FROM")
 
     assert re.fullmatch(r"python:3\.\d+-slim-\w+", base)
-    assert instructions("USER") == ["warren"]
+    (user,) = instructions("USER")
+    (made,) = re.findall(r"useradd (.*?) +&&", DOCKERFILE)
+    assert made.endswith("warren")
+    assert f"groupadd --gid {user.partition(':')[2]} warren" in DOCKERFILE
+    assert re.findall(r"--(?:u|g)id (\d+)", made) == user.split(":")
     assert "/burrow/admin" in instructions("HEALTHCHECK")[0]
 
 
@@ -109,7 +113,10 @@ def test_kubernetes_probes_and_mounts_what_warren_has() -> None:
         "readinessProbe": "/burrow/admin/ready",
     }
     assert {mount["name"] for mount in container["volumeMounts"]} == volumes
-    assert pod["securityContext"]["runAsNonRoot"] is True
+    ids = pod["securityContext"]
+    assert ids["runAsNonRoot"] is True
+    assert instructions("USER") == [f"{ids['runAsUser']}:{ids['runAsGroup']}"]
+    assert ids["fsGroup"] == ids["runAsGroup"]
 
 
 def test_kubernetes_lists_every_manifest() -> None:
@@ -126,6 +133,18 @@ def test_the_service_of_systemd_starts_what_is_there() -> None:
     settings = dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
 
     assert settings["ExecStart"].startswith("/opt/warren/warren serve ")
+    assert "ExecStartPre" not in settings  # serve checks the same, and nothing stricter may
     assert (ROOT / "warren").exists()
     assert (settings["Type"], settings["KillSignal"]) == ("exec", "SIGTERM")
     assert (settings["StateDirectory"], settings["NoNewPrivileges"]) == ("warren", "yes")
+
+
+def test_comments_name_pages_that_are_there_and_tell_of_the_lock() -> None:
+    files = [file for file in DEPLOY.rglob("*") if file.suffix in {".yaml", ".service", ".toml"}]
+    named = {page for file in files for page in re.findall(r"docs/[\w-]+\.md", file.read_text())}
+    replicas = (DEPLOY / "kubernetes" / "statefulset.yaml").read_text()
+
+    assert named
+    assert [page for page in named if not (ROOT / page).exists()] == []
+    assert "docs/zookeeper.md" in replicas
+    assert "`general.notifier-lock`" in (ROOT / "docs/zookeeper.md").read_text()

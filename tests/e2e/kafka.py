@@ -1,16 +1,20 @@
 """What happens on a broker while Warren watches it, done by real clients."""
 
 import contextlib
+import socket
+import struct
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
+import records
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 CLASSIC, KIP_848 = "classic", "consumer"
 WAIT_S = 60.0
+OFFSET_COMMIT = 8  # of Kafka's requests
 
 Offsets = Mapping[int, int]  # by partition
 Record = tuple[bytes | None, bytes | None]
@@ -41,6 +45,28 @@ class Kafka:
         """Commit from outside, as a tool does: a group without members."""
         with self._consumer(group, settings or {}) as consumer:
             commit(consumer, topic, offsets)
+
+    def commit_anything(self, group: str | bytes, topic: str, offsets: Offsets) -> None:
+        """Commit what client libraries refuse to, and brokers do not: negative offsets too."""
+        each = (
+            records.int32(at) + records.int64(to) + records.string("") for at, to in offsets.items()
+        )
+        request = (
+            struct.pack(">hhi", OFFSET_COMMIT, 2, 1)
+            + records.string("a client")
+            + records.string(group)
+            + records.int32(-1)  # no generation
+            + records.string("")  # no member
+            + records.int64(-1)  # kept as long as usual
+            + records.array([records.string(topic) + records.array(each)])
+        )
+        host, _, port = self.bootstrap.rpartition(":")
+        with socket.create_connection((host, int(port)), WAIT_S) as connection:
+            connection.sendall(records.blob(request))
+            answer = connection.makefile("rb")
+            body = answer.read(*struct.unpack(">i", answer.read(4)))
+        errors = [code for _, code in struct.iter_unpack(">ih", body[-6 * len(offsets) :])]
+        assert errors == [0] * len(offsets), (group, errors)
 
     @contextmanager
     def member(self, group: str, topic: str, protocol: str, client: str) -> Iterator[Consumer]:

@@ -95,7 +95,7 @@ def test_every_login_is_taken_from_both_clients(
         admin = kafka.admin_client([server], made)
         asked[name] = "guarded" in admin.list_topics(timeout=20).topics
         assigned = {"assign": json.dumps({OFFSETS_TOPIC: [0, 1]})}
-        options = kafka.spark([server], made) | assigned
+        options = kafka.spark([server], made, f"{kafka.READER}-{name}") | assigned
         read[name] = spark.read.format("kafka").options(**options).load().count() > 0
 
     assert asked == dict.fromkeys(ways, True)
@@ -137,7 +137,7 @@ def test_tokens_of_amazons_library_are_shown_to_the_brokers(
     topics = kafka.admin_client(servers, made).list_topics(timeout=20).topics
 
     assert "guarded" in topics
-    assert kafka.spark(["b:9098"], made)["kafka.sasl.mechanism"] == "AWS_MSK_IAM"
+    assert kafka.spark(["b:9098"], made, "g")["kafka.sasl.mechanism"] == "AWS_MSK_IAM"
 
 
 CLUSTERS = """
@@ -197,10 +197,19 @@ def test_the_rights_in_the_documentation_are_enough_and_none_is_too_much(
         eventually(lambda: [problem(site, each) for each in ("read", "asked")], ["", ""])
         eventually(lambda: site.committed("read", "guarded-group"), {"guarded": [4]})
 
-        assert site.ends("read", "guarded") == [5]
+        # A topic that is hidden stays as it was, and so do the groups that read it.
+        before = site.group("read", "guarded-group")
         take_away(guarded, SEES_TOPICS)
-        eventually(lambda: site.ends("read", "guarded"), [])
+        eventually(lambda: site.health()["clusters"]["read"]["without_log_end"] > 0, expected=True)
+        eventually(lambda: bool(site.logged(NOT_LISTED)), expected=True)
+        Kafka(guarded.bootstrap).produce("guarded", 1)
+        assert site.ends("read", "guarded") == [5]
+        assert site.group("read", "guarded-group")["partitions"] == before["partitions"]
+
         allow(guarded, [SEES_TOPICS])
+        eventually(lambda: site.ends("read", "guarded"), [6])
+        assert site.committed("read", "guarded-group") == {"guarded": [4]}
+        assert {each["problem"] for each in site.logged(NOT_LISTED)} == {TOPIC_REFUSED}
 
 
 ASKED = """
@@ -229,7 +238,8 @@ def test_class_kafka_admin_needs_to_describe_and_nothing_else(
     with watching(spark, tmp_path, login + ASKED.format(server=guarded.secure_bootstrap)) as site:
         eventually(lambda: site.committed("asked", "asked-group"), {"guarded": [2]})
         eventually(site.is_ready, expected=True)
-        assert site.ends("asked", "guarded") == [5]
+        ends = site.ends("asked", "guarded")
+        assert len(ends) == 1
 
         take_away(guarded, SEES_GROUPS, ASKER)
         eventually(lambda: "Describe groups" in problem(site, "asked"), expected=True)
@@ -237,14 +247,31 @@ def test_class_kafka_admin_needs_to_describe_and_nothing_else(
 
         allow(guarded, [SEES_GROUPS], ASKER)
         eventually(lambda: problem(site, "asked"), "")
+
+        # What may not be seen any more stays; what is told meanwhile shows that polls go on.
+        client = Kafka(guarded.bootstrap)
+        client.make_topic("open", 3)
         take_away(guarded, SEES_TOPICS, ASKER)
-        eventually(lambda: site.ends("asked", "guarded"), [])
+        allow(guarded, [("describe", "topic", "open")], ASKER)
+        client.commit("asked-late", "open", {0: 1})
+        eventually(lambda: site.committed("asked", "asked-late"), {"open": [1]})
+        client.commit("asked-late", "open", {0: 2})
+        eventually(lambda: site.committed("asked", "asked-late"), {"open": [2]})
+        assert site.ends("asked", "guarded") == ends
+        assert site.committed("asked", "asked-group") == {"guarded": [2]}
+
+        client.delete_group("asked-late")
+        eventually(lambda: "asked-late" in site.groups("asked"), expected=False)
 
 
 HIDDEN = (
     "the brokers list no group any more, and there were 1; "
     "has the user lost the right to Describe groups?"
 )
+
+
+NOT_LISTED = "topics are no longer listed; what is known of them stays"
+TOPIC_REFUSED = "Broker: Topic authorization failed"
 
 
 def problem(site: Watching, consumer: str) -> str:
@@ -263,12 +290,15 @@ address = "127.0.0.1:0"
 "spark.ui.enabled" = "true"
 "spark.ui.port" = "{port}"
 "spark.hadoop.fs.s3a.secret.key" = "{bucket}"
+"spark.driver.extraJavaOptions" = "-Dshop.name=any '-Dshop.password={java}'"
+"spark.executor.extraJavaOptions" = "'-Dshop.password={java}'"
 """
 ANSWERS = (
     "/v3/config",
     "/v3/config/cluster/read",
     "/v3/config/consumer/read",
     "/v3/config/consumer/asked",
+    "/v4/config",
     "/v4/health",
     "/metrics",
 )
@@ -282,13 +312,13 @@ def test_secrets_are_nowhere_to_be_seen(guarded: Broker, tokens: Tokens, tmp_pat
     key = guarded.ca.with_name("client.key")
     shown = f"certfile = '{guarded.ca.with_name('client.pem')}'\nkeyfile = '{key}'\n"
     sasl = f"mechanism = 'SCRAM-SHA-512'\npassword-file = '{file}'"
-    ui, bucket = free_port(), "a secret of the store"
+    ui, bucket, java = free_port(), "a secret of the store", "a secret of the JVM"
     config = profile(guarded, sasl, shown) + CLUSTERS.format(server=server)
-    secrets = [guarded.password, key.read_text().splitlines()[1], bucket]
+    secrets = [guarded.password, key.read_text().splitlines()[1], bucket, java]
     folder = tmp_path / "served"
     folder.mkdir()
 
-    with served(folder, config + SHOWN.format(port=ui, bucket=bucket)) as running:
+    with served(folder, config + SHOWN.format(port=ui, bucket=bucket, java=java)) as running:
         site = running.site
         eventually(lambda: "guarded" in site.committed("read", "guarded-group"), expected=True)
         eventually(lambda: "guarded" in site.committed("asked", "guarded-group"), expected=True)
@@ -303,6 +333,7 @@ def test_secrets_are_nowhere_to_be_seen(guarded: Broker, tokens: Tokens, tmp_pat
     # They would have been there: it is the places that name them.
     assert "fs.s3a.secret.key" in told["environment"]
     assert "redacted" in told["environment"]
+    assert "shop.password" in told["environment"]
     assert "kafka" in told["sql"]
     assert any("org.apache.spark" in where for where in told.values())
 

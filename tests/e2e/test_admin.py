@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from e2e.kafka import CLASSIC, Kafka, commit, wait_assigned
+from e2e.protocol import Connection
 from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
 
@@ -13,6 +14,7 @@ from warren.demo.broker import Broker
 TOPIC = "polled"
 RECORDS = 10  # at first, and as many more before each commit
 GROUPS = 'group-allowlist = "^polled-"\ngroup-denylist = "-secret$"\n'
+SPAN_MS = 30_000
 # What each group commits, one after the other; None: it is silent.
 STEPS: dict[str, tuple[int | None, ...]] = {
     "polled-keeps-up": (20, 30, 40, 50),
@@ -59,6 +61,8 @@ def test_groups_that_are_polled_get_the_verdicts_of_those_that_are_read(
                 kafka.commit(group, TOPIC, {0: offset})
             for cluster in ("read", "asked"):
                 eventually(partial(newest, site, cluster, expected), expected)
+                if step == 1:  # windows of those who go on span so long that they end in no hurry
+                    eventually(partial(is_silent, site, cluster, "polled-stopped"), expected=True)
 
         verdicts = {
             "polled-keeps-up": ("OK", "OK"),
@@ -72,6 +76,12 @@ def test_groups_that_are_polled_get_the_verdicts_of_those_that_are_read(
             "asked": verdicts | {"polled-stalls": ("ERR", "STOP")},
         }
         eventually(lambda: {cluster: statuses(site, cluster) for cluster in both}, both)
+
+
+def is_silent(site: Watching, cluster: str, group: str) -> bool:
+    """Whether its verdict is as of long after its last commit."""
+    line = site.json(f"/v4/group?cluster={cluster}&group={group}")["summary"]
+    return bool(line["as_of_ms"] - line["last_commit_ms"] > SPAN_MS)
 
 
 def newest(site: Watching, cluster: str, groups: Iterable[str]) -> dict[str, int | None]:
@@ -101,9 +111,14 @@ def test_members_come_and_groups_go_and_some_are_never_asked_for(
 
         eventually(lambda: owners(site), [" ", " "])
 
-        kafka.delete_group("polled-tool")
-        eventually(lambda: site.groups("lives"), ["polled-member"])
-        assert site.metric('warren_records_read_total{consumer="lives"}') == 4
+        # A group that turns into one of Connect is listed no more, and goes on.
+        with Connection(broker.bootstrap) as worker:
+            worker.join_connect("polled-member").commit("polled-lives", 0, 4)
+            eventually(lambda: site.committed("lives", "polled-member"), {"polled-lives": [4, 3]})
+
+            kafka.delete_group("polled-tool")
+            eventually(lambda: site.groups("lives"), ["polled-member"])
+        assert site.metric('warren_records_read_total{consumer="lives"}') == 5
 
 
 def owners(site: Watching) -> list[str]:

@@ -1,27 +1,35 @@
 """Three brokers that make one cluster; some of them die, or freeze.
 
 The offsets topic is laid out by hand: one partition moves when broker 3 is lost, one when broker 2
-is, one stays. A second one, filled by hand, has no replicas: a partition is broker 2's alone.
+is, one stays, one is broker 2's alone. A second one, filled by hand, has no replicas: a partition
+is broker 2's alone.
 """
 
 import time
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, groupby
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import NewTopic
 from e2e.kafka import Kafka
+from e2e.protocol import STREAMS_PROPERTIES, Connection
 from e2e.watching import EVENTUALLY_S, Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from windows.batches import NOW, Record, batch
 
+from warren.cluster import new_cluster
+from warren.config import Storage
 from warren.demo.broker_cluster import BrokerCluster
 from warren.demo.records import OFFSETS_TOPIC, commit_key, commit_value
+from warren.pipeline import reap_groups, refresh_ends, refresh_topics
+from warren.sources.group_offsets import list_groups
+from warren.sources.log_ends import renew_leaders
 from warren.sources.placement import partition_of
 
-MOVES_FROM_3, MOVES_FROM_2, STAYS = range(3)
-REPLICAS = [[3, 1, 2], [2, 1, 3], [1, 2, 3]]
+MOVES_FROM_3, MOVES_FROM_2, STAYS, GOES_WITH_2 = range(4)
+REPLICAS = [[3, 1, 2], [2, 1, 3], [1, 2, 3], [2, 1, 3]]
 IMPATIENT = {"socket.timeout.ms": "5000", "socket.connection.setup.timeout.ms": "2000"}
 FRESH_S = 30.0
 LONELY, ON_1, ON_2 = "lonely-offsets", 0, 1
@@ -31,7 +39,8 @@ FROZEN_S = 150.0  # a client that is asked to do something gives up on several b
 
 @pytest.fixture(scope="module")
 def brokers() -> Iterator[BrokerCluster]:
-    with BrokerCluster(3, offsets_partitions=len(REPLICAS)) as brokers:
+    partitions = len(REPLICAS)
+    with BrokerCluster(3, offsets_partitions=partitions, properties=STREAMS_PROPERTIES) as brokers:
         yield brokers
 
 
@@ -41,6 +50,8 @@ def kafka(brokers: BrokerCluster) -> Kafka:
     for topic, replicas in ((OFFSETS_TOPIC, REPLICAS), (LONELY, [[1], [2]]), ("read", [[1, 2, 3]])):
         new = NewTopic(topic, len(replicas), replica_assignment=replicas)
         kafka.admin.create_topics([new])[topic].result(30)
+    with Connection(brokers[1].bootstrap) as connection:
+        connection.leave_to(2, OFFSETS_TOPIC, GOES_WITH_2)
     kafka.produce("read", 9)
     return kafka
 
@@ -59,6 +70,52 @@ def watched(
             commit(kafka, "stopped", offset)
         eventually(lambda: is_stopped(watched), expected=True)
         yield watched
+
+
+def test_no_living_group_is_taken_for_a_dead_one(kafka: Kafka, brokers: BrokerCluster) -> None:
+    """Of these the brokers list two: one that was deleted, and after its coordinator has died one
+    without a leader, are as absent as groups of Connect and of Streams, which the client hides."""
+    at_1 = ("tool", "connect", "streams", "deleted", "secret")
+    tool, connect, streams, deleted, secret = (group_at(STAYS, f"lives-{name}") for name in at_1)
+    away = group_at(GOES_WITH_2, "lives-away")
+    for group in (tool, deleted, away):
+        commit(kafka, group, 3)
+    kafka.delete_group(deleted)
+    cluster = new_cluster("three", Storage(intervals=2))
+    refresh_topics(cluster, kafka.admin, NOW)
+    refresh_ends(cluster, kafka.admin, NOW, 10)
+    known = [tool, connect, streams, deleted, secret, away]
+    cluster.windows.fold(batch(*(Record(1, 3, group=name, topic="read") for name in known)), NOW)
+
+    def reap() -> list[str]:
+        return reap_groups(cluster, kafka.admin, {secret}, timeout_s=5)
+
+    with Connection(brokers[1].bootstrap) as worker, Connection(brokers[1].bootstrap) as app:
+        worker.join_connect(connect).commit("read", 0, 3)
+        app.allow_streams()
+        app.join_streams(streams, "read").commit("read", 0, 3)
+        listed = list_groups(kafka.admin, 10).groups
+        reaped = [reap()]
+        brokers[2].kill()
+        try:
+            eventually(lambda: is_listed(kafka, away), expected=False)
+            reaped.append(reap())
+            refresh_topics(cluster, kafka.admin, NOW)
+            reaped.append(reap())
+        finally:
+            brokers[2].start()
+            brokers.wait_for_all()
+
+    assert listed & {*known} == {tool, away}
+    assert reaped == [[deleted], [], []]
+    assert {*cluster.windows.pairs.groups.ids} == {*known} - {deleted}
+
+
+def is_listed(kafka: Kafka, group: str) -> bool | None:
+    """Whether the brokers list a group; None while one of them does not answer."""
+    renew_leaders(kafka.admin)  # a client goes on asking a broker that is no more
+    listed = list_groups(kafka.admin, 5)
+    return None if listed.problem else group in listed.groups
 
 
 def test_a_change_of_leader_loses_no_commit(
@@ -101,7 +158,7 @@ def test_a_frozen_broker_costs_nothing_but_what_it_alone_has(
     try:
         commit(kafka, moving, 4)
         kafka.write(LONELY, [record("on-one", 4)], ON_1)
-        eventually(lambda: cluster(watched, "lonely")["leaderless"], 1)
+        eventually(lambda: cluster(watched, "lonely")["leaderless"], 2)  # one of each topic
         wait_for(watched, moving, [3, 4], seconds=FROZEN_S)
         wait_for(watched, "on-one", [3, 4], "lonely", seconds=FROZEN_S)
         assert offsets(watched, "on-two", "lonely") == [3]
@@ -178,10 +235,10 @@ def wait_for_state(watched: Watching, consumer: str, expected: str) -> None:
 
 
 def offsets(watched: Watching, group: str, cluster: str = "three") -> list[int]:
-    """All commits in the window of a group."""
+    """All commits in the window of a group; one whose answer was lost may have been made twice."""
     answer = watched.json(f"/v3/kafka/{cluster}/consumer/{group}")
     parts = answer["topics"]["read"] if "topics" in answer else [{"offsets": []}]
-    return [each["offset"] for each in parts[0]["offsets"] if each]
+    return [offset for offset, _ in groupby(each["offset"] for each in parts[0]["offsets"] if each)]
 
 
 def is_stopped(watched: Watching) -> bool:

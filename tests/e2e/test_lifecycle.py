@@ -24,15 +24,22 @@ def kafka(broker: Broker) -> Kafka:
     return Kafka(broker.bootstrap)
 
 
-@pytest.mark.parametrize("protocol", [CLASSIC, KIP_848])
-def test_a_deleted_group_is_gone(watched: Watching, kafka: Kafka, protocol: str) -> None:
-    group, topic = f"deleted-{protocol}", f"of-deleted-{protocol}"
+@pytest.mark.parametrize(("first", "then"), [(CLASSIC, KIP_848), (KIP_848, CLASSIC)])
+def test_a_group_outlives_its_protocol_and_goes_when_it_is_deleted(
+    watched: Watching, kafka: Kafka, first: str, then: str
+) -> None:
+    group, topic = f"deleted-{then}", f"of-deleted-{then}"
     kafka.make_topic(topic, 5)
-    with kafka.member(group, topic, protocol, client="one") as consumer:
+    with kafka.member(group, topic, first, client="one") as consumer:
         wait_assigned(consumer)
         commit(consumer, topic, {0: 5})
         eventually(lambda: owners(watched, group), [("/127.0.0.1", "one")])
+    eventually(lambda: owners(watched, group), [("", "")])
 
+    with kafka.member(group, topic, then, client="two") as consumer:
+        wait_assigned(consumer)
+        eventually(lambda: owners(watched, group), [("/127.0.0.1", "two")])
+        assert watched.committed("local", group) == {topic: [5]}
     eventually(lambda: owners(watched, group), [("", "")])
     kafka.delete_group(group)
 

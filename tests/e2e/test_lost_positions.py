@@ -13,7 +13,7 @@ from windows.batches import NOW, Record, batch, log_ends
 from warren.cluster import Accepts, Following, new_cluster
 from warren.config import Consumer, Storage
 from warren.demo.broker import Broker
-from warren.pipeline import refresh_ends, refresh_topics
+from warren.pipeline import refresh_ends, refresh_progress, refresh_topics
 from warren.positions import starting_positions
 from warren.sources.placement import partition_of
 
@@ -73,9 +73,14 @@ def test_a_partition_that_lost_its_end_costs_its_own_groups_only(broker: Broker)
     commits = [Record(50, 1, group=group, topic="shortened") for group in groups]
     cluster.windows.fold(batch(*commits), NOW)
     following.progress.position.update({0: 51, 1: 2})
+    following.progress.read_s.update({0: NOW, 1: NOW})
 
+    refresh_progress(following, kafka.admin, time.time())
+    noticed = set(following.progress.shortened)
     start = starting_positions(following, kafka.admin)
 
+    assert (noticed, following.progress.shortened) == ({0}, set())
+    assert following.progress.read_s.keys() == {1}
     assert start == {0: 0, 1: 2}
     left = {group for group in groups if partition_of(group, 2) == 1}
     assert {*cluster.windows.pairs.groups.ids} == left

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,6 +80,7 @@ def test_a_cluster_that_dies_keeps_its_verdicts_and_is_read_on_when_it_is_back(
 
     shaky.kill()
     eventually(lambda: is_in_trouble(watched), expected=True)
+    eventually(lambda: "READY\ncluster shaky: no broker answers: " in ready(watched), expected=True)
     steady.commit("meanwhile", "steady", {0: 50})
 
     eventually(lambda: watched.committed("steady", "meanwhile"), {"steady": [50]})
@@ -99,6 +101,43 @@ def test_a_cluster_that_dies_keeps_its_verdicts_and_is_read_on_when_it_is_back(
     assert shaky_cluster(watched)["restarts"] > restarts
     assert len(watched.logged("brokers answer again")) >= 1
     assert watched.health()["consumers"]["steady"]["restarts"] == 0
+    eventually(lambda: ready(watched), "READY")
+
+
+def test_a_broker_that_is_frozen_is_told_of_while_it_is_read_and_after(
+    spark: SparkSession, shaky: Broker, tmp_path: Path
+) -> None:
+    if shaky.pid is None:
+        shaky.start()
+    kafka = Kafka(shaky.bootstrap)
+    kafka.make_topic("frozen", 9)
+    kafka.commit("reader", "frozen", {0: 3})
+    seldom = source("cold", shaky.bootstrap).replace("offset-refresh = 1", "offset-refresh = 60")
+    with watching(spark, tmp_path, seldom + storage(intervals=4)) as watched:
+        eventually(lambda: bool(watched.monitor.clusters["cold"].ends_s), expected=True)
+        words = []
+        for _ in ("before all is read", "after"):
+            shaky.freeze()
+            try:
+                eventually(lambda: is_in_trouble(watched, "cold"), expected=True)
+                word, line, *_ = ready(watched).splitlines()
+                told = words_of_clusters(watched)
+            finally:
+                shaky.thaw()
+            eventually(lambda: is_in_trouble(watched, "cold"), expected=False)
+            eventually(lambda: ready(watched), "READY")
+            words.append(word)
+            assert line.startswith("cluster cold: no broker answers: ")
+            assert told == {"cold": line.removeprefix("cluster cold: ")}
+        logged = [
+            line["msg"]
+            for message in ("brokers do not answer", "brokers answer again")
+            for line in watched.logged(message)
+            if line["name"] == "cold"
+        ]
+
+    assert words[1] == "READY"
+    assert logged == ["brokers do not answer"] * 2 + ["brokers answer again"] * 2
 
 
 def status(watched: Watching, group: str) -> str | None:
@@ -110,5 +149,14 @@ def shaky_cluster(watched: Watching) -> Any:
     return watched.health()["clusters"]["shaky"]
 
 
-def is_in_trouble(watched: Watching) -> bool:
-    return bool(shaky_cluster(watched)["problem"])
+def words_of_clusters(watched: Watching) -> dict[str, str]:
+    """What the page and `warren status` say of each cluster."""
+    return {each["name"]: each["problem"] for each in watched.json("/v4/overview")["clusters"]}
+
+
+def ready(watched: Watching) -> str:
+    return watched.ask("/burrow/admin/ready")[1].decode()
+
+
+def is_in_trouble(watched: Watching, cluster: str = "shaky") -> bool:
+    return bool(watched.health().get("clusters", {}).get(cluster, {}).get("problem"))

@@ -73,12 +73,16 @@ def judged(watched: Watching, broker: Broker) -> Iterator[dict[str, Any]]:
 
 
 def wait_committed(watched: Watching, group: str, *offsets: int) -> Any:
-    """Wait for the board with these commits, and give the answer made from it."""
+    """Wait for a board with these commits, as of after them, and give the answer made from it."""
     answer: Any = None
 
     def newest() -> list[int | None]:
         nonlocal answer
+        told = watched.json(f"/v4/group?cluster=local&group={group}").get("summary", {})
         answer = watched.group("local", group)
+        ends = [part["end"] for part in answer["partitions"] if part["end"]]
+        if told.get("as_of_ms", 0) < max((end["timestamp"] for end in ends), default=1):
+            return []
         return [part["end"] and part["end"]["offset"] for part in answer["partitions"]]
 
     eventually(newest, [*offsets])

@@ -39,11 +39,16 @@ def test_both_answer_alike_and_the_second_keeps_history_when_the_first_dies(
             assert keeping(first.site)["lock"]["leads"]
             assert not keeping(second.site)["lock"]["leads"]
             assert keeping(second.site)["keeper"]["state"] == "standby"
+            # From memory, also where another writes it.
+            eventually(lambda: remembered(first.site) > 1, expected=True, seconds=WAIT_S)
+            eventually(lambda: remembered(second.site) > 1, expected=True, seconds=WAIT_S)
 
             end(first)
             died_ms = newest(spark, history)
+            before = remembered(second.site)
             eventually(lambda: keeping(second.site)["lock"]["leads"], expected=True)
             eventually(lambda: newest(spark, history) > died_ms, expected=True, seconds=WAIT_S)
+            eventually(lambda: remembered(second.site) > before, expected=True, seconds=WAIT_S)
 
     rows = (
         spark.read.format("delta").load(str(history)).where(f"kind = 'group' AND group = '{GROUP}'")
@@ -64,6 +69,14 @@ def keeping(site: Site) -> Any:
 def moments(site: Site) -> bool:
     """Whether it keeps history."""
     return bool(site.health().get("history", {}).get("keeper", {}).get("last_moment_ms"))
+
+
+def remembered(site: Site) -> int:
+    """Moments of the group that it has in memory."""
+    if keeping(site)["recent"]["since_ms"] is None:
+        return 0
+    answer = site.json(f"/v4/history?cluster=local&group={GROUP}&since=1h")
+    return int(answer.get("moments", 0))
 
 
 def known(site: Site) -> dict[str, Any]:

@@ -94,3 +94,23 @@ def test_no_groups_give_empty_verdicts() -> None:
 
     assert verdicts.names == ()
     assert len(verdicts.groups.status) == len(verdicts.partitions.status) == 0
+
+
+def test_an_absurd_commit_makes_an_absurd_lag_and_wraps_nothing() -> None:
+    windows = Windows(intervals=2)
+    absurd = [-(2**62), -(2**62), -(2**62), -(2**63)]
+    commits = [Record(at, offset, partition=at) for at, offset in enumerate(absurd)]
+    windows.fold(batch(*commits[:2]), NOW)  # these wait for their log ends
+    windows.set_log_ends(log_ends(*[100] * 4), {"t": 4})
+    windows.fold(batch(*commits[2:]), NOW)
+    windows.fold(batch(Record(4, offset=2**63 - 1, group="beyond")), NOW)
+    windows.fold(batch(Record(5, offset=90, group="other")), NOW)
+
+    verdicts = judge(histories(windows), Settings(), NOW)
+
+    lags = [2**62 + 100, 2**62 + 100, 2**62 + 100, 2**63 - 1]
+    assert verdicts.names == ("beyond", "g", "other")
+    assert verdicts.partitions.current_lag.tolist() == [0, 0, 0, 0, *lags, 10, 0, 0, 0]
+    assert verdicts.partitions.end.lag[4:8].tolist() == lags
+    assert verdicts.groups.total_lag.tolist() == [0, 2**63 - 1, 10]
+    assert verdicts.groups.status.tolist() == [Status.OK, Status.ERR, Status.ERR]

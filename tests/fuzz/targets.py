@@ -58,7 +58,7 @@ def take_group_record(data: bytes) -> None:
     event = parse_group_record(data[1 : 1 + size], data[1 + size :] or None)
     if isinstance(event, Malformed):
         return
-    _membership.fold([(0, event)])
+    _membership.fold([event])
     assert len(_membership.groups) <= FEW.groups
     if not sum(data) % 100:  # it takes far longer than the rest
         again = Membership(FEW)

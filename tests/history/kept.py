@@ -24,7 +24,7 @@ def group(name: str, status: int, lag: int, **more: Any) -> Row:
     return {"kind": GROUP, "group": name, "status": status, "lag": lag, "max_lag": lag} | more
 
 
-def partition(name: str, topic: str, number: int, status: int, lag: int, **more: Any) -> Row:
+def partition(name: str, topic: str, number: int | None, status: int, lag: int, **more: Any) -> Row:
     which = {"kind": PARTITION, "group": name, "topic": topic, "partition": number}
     return which | {"status": status, "lag": lag} | more
 

@@ -9,8 +9,8 @@ import pytest
 from history.kept import MINUTE_MS, START_MS, group, minute, partition, write
 from pyspark.sql import SparkSession
 
-from warren.history import asked
-from warren.history.asked import Reader
+from warren.history import asked, files
+from warren.history.asked import Asked, Reader
 from warren.history.period import Period
 
 PERIOD = Period(START_MS, START_MS + 10 * MINUTE_MS)
@@ -33,14 +33,16 @@ def directory(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def reader(spark: SparkSession, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+    """It has to ask Spark for everything."""
     monkeypatch.setattr(asked, "MOST_SECONDS", 240.0)  # a busy machine is no reason to fail
+    monkeypatch.setattr(files, "SMALL_ROWS", 0)
     ready = Reader(str(directory))
     ready.begin(spark)
     return ready
 
 
-def ask(reader: Reader, name: str = "billing") -> tuple[int, Any]:
-    told = json.loads(reader.group("local", name, PERIOD, LINES))
+def ask(reader: Reader, name: str = "billing", *, is_known: bool = False) -> tuple[int, Any]:
+    told = json.loads(reader.from_table(Asked("local", name, PERIOD, LINES, is_known)))
     return told["code"], told["answer"]
 
 
@@ -60,10 +62,18 @@ def test_a_group_is_told_with_its_incidents_and_worst_partitions(reader: Reader)
     assert len(heat["lag"]) == LINES
 
 
-def test_a_group_that_was_never_there_has_no_moments(reader: Reader) -> None:
-    code, answer = ask(reader, "nobody")
+def test_a_group_that_was_never_there_is_not_found(reader: Reader) -> None:
+    nobody, _ = ask(reader, "nobody")
+    newcomer, answer = ask(reader, "newcomer", is_known=True)
 
-    assert (code, answer["moments"], answer["heat_map"]["total"]) == (200, 0, 0)
+    assert nobody == 404
+    assert (newcomer, answer["moments"], answer["heat_map"]["total"]) == (200, 0, 0)
+
+
+def test_who_wants_no_heat_map_gets_none(reader: Reader) -> None:
+    told = json.loads(reader.from_table(Asked("local", "billing", PERIOD, 0)))["answer"]
+
+    assert (told["moments"], told["heat_map"]["total"], told["heat_map"]["lag"]) == (10, 0, [])
 
 
 def test_what_takes_too_long_is_given_up_wherever_it_is(
@@ -99,3 +109,21 @@ def test_who_comes_too_early_or_too_late_is_told(
     assert early[1]["message"] == "Spark is not up yet; ask again in a moment"
     assert answers[0][1]["message"] == "others are being answered; ask again in a moment"
     assert ask(nothing)[0] == 404
+
+
+def test_what_is_small_does_not_wait_for_spark(directory: Path) -> None:
+    code, answer = ask(Reader(str(directory)))
+
+    assert (code, answer["moments"]) == (200, 10)
+
+
+def test_a_table_that_cannot_be_read_is_a_line(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "_delta_log").mkdir()
+    (tmp_path / "_delta_log" / f"{0:020}.json").write_text("what is this?\n")
+    broken = Reader(str(tmp_path))
+    broken._spark = reader._spark  # noqa: SLF001  as if it had begun
+
+    code, answer = ask(broken)
+
+    assert code == 500
+    assert answer["message"].startswith(f"history cannot be read from {tmp_path}: ")

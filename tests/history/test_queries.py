@@ -1,5 +1,6 @@
-"""Reports and histories of a group, from a known past."""
+"""Reports and histories of a group, from a known past; Spark and we ourselves tell the same."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from pyspark.sql import SparkSession
 
 from warren.errors import NoHistory
 from warren.history import one_group, queries, report
+from warren.history.files import Files, small
+from warren.history.in_memory import Kept
 from warren.history.period import Period
 from warren.history.report import Report
 
@@ -18,6 +21,7 @@ HOUR = Period(START_MS, START_MS + 60 * MINUTE_MS)
 MINUTES = [*range(10), *range(30, 35)]
 BAD = {3: WARN, 4: ERR, 5: ERR, 8: ERR, 9: ERR, 30: ERR, 34: WARN}
 HOSTILE = "<script>alert(1)</script>"
+Ask = Callable[..., Kept]  # (period, cluster, group)
 
 
 def rows_at(number: int) -> list[Row]:
@@ -41,9 +45,22 @@ def past(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.fixture(scope="module", params=["spark", "files"])
+def ask(request: pytest.FixtureRequest, spark: SparkSession, past: Path) -> Ask:
+    def with_spark(*what: Any) -> Kept:
+        return queries.kept(spark, str(past), *what)
+
+    def from_files(*what: Any) -> Kept:
+        found = small(Files(str(past)), *what)
+        assert found
+        return found
+
+    return with_spark if request.param == "spark" else from_files
+
+
 @pytest.fixture(scope="module")
-def made(spark: SparkSession, past: Path) -> Report:
-    return report.make(queries.kept(spark, str(past), HOUR), HOUR, top=10)
+def made(ask: Ask) -> Report:
+    return report.make(ask(HOUR), HOUR, top=10)
 
 
 def test_the_worst_groups_come_first(made: Report) -> None:
@@ -122,50 +139,85 @@ def test_what_was_seen_holds_until_the_next_moment() -> None:
     assert found == {name: expected for name, (_, expected) in cases.items()}
 
 
-def test_only_what_was_asked_for_is_told(spark: SparkSession, past: Path) -> None:
+def test_only_what_was_asked_for_is_told(ask: Ask) -> None:
     early = Period(minute(0), minute(2))
-    kept = queries.kept(spark, str(past), early, "local", "billing")
+    found = ask(early, "local", "billing").steps(early.since_ms, MINUTE_MS)
 
-    found = queries.groups(kept).select("moment_ms", "lag").orderBy("moment_ms").collect()
+    assert found.select(["group", "step", "lag"]).to_pylist() == [
+        {"group": "billing", "step": number, "lag": number * 10} for number in range(3)
+    ]
 
-    assert [tuple(row) for row in found] == [(minute(n), n * 10) for n in range(3)]
 
+def test_one_group_over_time(ask: Ask) -> None:
+    kept = ask(HOUR, "local", "billing")
 
-def test_one_group_over_time(spark: SparkSession, past: Path) -> None:
-    kept = queries.kept(spark, str(past), HOUR, "local", "billing")
-    groups = queries.groups(kept)
-
-    curve = one_group.curve(groups, HOUR, 60)
-    heat = one_group.heat_map(queries.partitions(kept), HOUR, 1)
+    curve = one_group.curve(kept, HOUR, 60)
+    heat = one_group.heat_map(kept, HOUR, 1)
 
     assert curve["moments"] == 15
     assert curve["lag"][:4] == [0, 10, 20, 30]
     assert curve["status"][8:12] == ["ERR", "ERR", None, None]  # nobody watched from then on
     assert curve["offset"][34] == 1034
-    assert len(one_group.incidents(groups)) == 4
+    assert len(one_group.incidents(kept)) == 4
     assert heat["total"] == 2
     assert heat["partitions"] == [{"topic": "orders", "partition": 0, "max_lag": 34 * 9}]
     assert len(heat["times_ms"]) == len(heat["lag"][0]) == len(heat["status"][0]) == 100
     assert {word for word in heat["status"][0] if word} == {"OK", "STOP"}
 
 
-def test_partitions_of_a_topic_taken_together(spark: SparkSession, past: Path) -> None:
-    kept = queries.kept(spark, str(past), HOUR, "local", "billing")
+def test_partitions_of_a_topic_taken_together(ask: Ask) -> None:
+    kept = ask(HOUR, "local", "billing").together("orders", None)
 
-    curve = one_group.curve(queries.together(queries.partitions(kept)), HOUR, 60)
+    curve = one_group.curve(kept, HOUR, 60)
 
+    assert kept.clusters() == ["local"]
     assert (curve["lag"][9], curve["max_lag"][9], curve["status"][9]) == (90, 81, "STOP")
+
+
+def test_sums_stop_at_what_a_number_holds(spark: SparkSession, tmp_path: Path) -> None:
+    most = 2**63 - 1
+    lags = [partition("billing", "orders", number, OK, most - 1, offset=most) for number in (0, 1)]
+    write(spark, tmp_path, {START_MS: [group("billing", OK, most), *lags]})
+    of_files = small(Files(str(tmp_path)), HOUR, "local", "billing")
+    assert of_files
+
+    for kept in (of_files, queries.kept(spark, str(tmp_path), HOUR, "local", "billing")):
+        curve = one_group.curve(kept.together("orders", None), HOUR, 60)
+        assert (curve["lag"][0], curve["offset"][0]) == (most, most)
 
 
 def test_no_table_is_said_in_a_line(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(NoHistory, match="there is no history in"):
         queries.kept(spark, str(tmp_path), HOUR)
+    with pytest.raises(NoHistory, match="there is no history in"):
+        small(Files(str(tmp_path)), HOUR)
 
 
-def test_an_empty_period_has_an_empty_report(spark: SparkSession, past: Path) -> None:
+def test_an_empty_period_has_an_empty_report(ask: Ask) -> None:
     before = Period(START_MS - 2 * MINUTE_MS, START_MS - MINUTE_MS)
 
-    made = report.make(queries.kept(spark, str(past), before), before, top=10)
+    made = report.make(ask(before), before, top=10)
 
     tables: list[list[Any]] = [made.clusters, made.groups, made.incidents, made.topics, made.lags]
     assert tables == [[], [], [], [], []]
+
+
+def test_sums_that_no_number_holds_are_the_greatest_there_is(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    most, least = 2**63 - 1, -(2**63)
+    rows = [
+        group("absurd", ERR, most, offset=least),
+        group("billing", OK, 5),
+        *(partition("absurd", "orders", n, STOP, most, offset=least) for n in range(3)),
+    ]
+    write(spark, tmp_path, {minute(0): rows, minute(1): rows})
+    from_files = small(Files(str(tmp_path)), HOUR)
+    assert from_files
+
+    for past in (queries.kept(spark, str(tmp_path), HOUR), from_files):
+        together = past.together("orders", None).steps(HOUR.since_ms, MINUTE_MS).to_pylist()
+        worst = report.make(past, HOUR, top=10).groups[0]
+
+        assert {(row["lag"], row["offset"]) for row in together} == {(most, least)}
+        assert (worst["group"], worst["lag_max"]) == ("absurd", most)

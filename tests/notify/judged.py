@@ -1,6 +1,7 @@
 """Verdicts and boards as tests want them, without commits that would lead to them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ def verdicts_of(groups: Mapping[str, Sequence[Part]]) -> Verdicts:
         ("", "host-1", "client-1"),
         Groups(
             first=first,
+            as_of_ms=np.full(len(names), NOW_MS),
             status=np.array(worst, np.uint8),
             complete=np.ones(len(names), np.float32),
             partition_count=counts,
@@ -69,6 +71,11 @@ def statuses(groups: Mapping[str, Status]) -> Verdicts:
     )
 
 
+def _as_of(verdicts: Verdicts, moment_ms: int) -> Verdicts:
+    groups = replace(verdicts.groups, as_of_ms=np.full(len(verdicts.names), moment_ms))
+    return replace(verdicts, groups=groups)
+
+
 def board_of(
     clusters: Mapping[str, Verdicts],
     moment_ms: int,
@@ -76,11 +83,15 @@ def board_of(
     state: str = "caught up",
     outside: Mapping[str, tuple[str, ...]] | None = None,
     outside_state: str = "caught up",
+    read_until_ms: int | None = None,
 ) -> Board:
     """A board whose clusters can all be judged, unless `state` says otherwise.
 
-    `outside`: groups whose commits are in ZooKeeper, by consumer.
+    `outside`: groups whose commits are in ZooKeeper, by consumer. `read_until_ms`: up to when all
+    commits are read, if not up to the board's moment.
     """
+    as_of_ms = moment_ms if read_until_ms is None else read_until_ms
+    clusters = {name: _as_of(each, as_of_ms) for name, each in clusters.items()}
     nothing = StoredWindows(SharedFile(), 1, np.zeros(0, np.int32))
     health: dict[str, dict[str, dict[str, object]]] = {
         "clusters": {

@@ -14,7 +14,9 @@ class Receiver:
     def __init__(self, refusal: SendFailed | None = None) -> None:
         self.got: list[Message] = []
         self.attempts = 0
+        self.by_id = False  # closes name their incident
         self.refusal = refusal
+        self.refuses: set[Event] = {"open", "close"}
         self.singly: set[Event] = set()  # takes these one by one
         self.answers = threading.Event()  # unset: a message that comes in waits
         self.answers.set()
@@ -22,13 +24,16 @@ class Receiver:
     def send(self, message: Message) -> str:
         self.attempts += 1
         assert self.answers.wait(20)
-        if self.refusal is not None:
+        if self.refusal is not None and message.event in self.refuses:
             raise self.refusal
         self.got.append(message)
         return "200 OK"
 
     def digests(self, event: Event) -> bool:
         return event not in self.singly
+
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  whatever it is about
+        return self.by_id
 
     def close(self) -> None:
         pass

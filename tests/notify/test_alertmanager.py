@@ -211,3 +211,12 @@ def test_a_template_is_the_description(tmp_path: Path) -> None:
     alert, *_ = msgspec.json.decode(body)
 
     assert alert["annotations"]["description"] == "g in words"
+
+
+def test_only_the_close_of_a_lag_alert_leaves_a_later_incident_alone(
+    start: Callable[..., Sending],
+) -> None:
+    plain, labelled = start().sender, start(extras=FrozenMap({"incident": "any"})).sender
+
+    assert [plain.closes_by_id(lag=lag) for lag in (False, True)] == [False, True]
+    assert not labelled.closes_by_id(lag=True)

@@ -3,12 +3,13 @@
 import weakref
 from collections.abc import Mapping
 
+import pytest
 from notify.judged import statuses
 from notify.receiving import Receiver, running, wait_until
 
 from warren.errors import SendFailed
 from warren.model import Status
-from warren.notify.delivery import Delivery
+from warren.notify.delivery import LAST_PAUSE_S, Delivery, Pace
 from warren.notify.incidents import Notice
 from warren.notify.message import Event
 from warren.notify.subject import Subject
@@ -284,3 +285,67 @@ def test_what_cannot_be_in_a_digest_comes_one_by_one_at_the_rate_there_is() -> N
 
     assert [len(each.digest) for each in receiver.got] == [0] * 4
     assert len({each.group for each in receiver.got}) == 4
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+def test_closes_that_are_refused_hold_back_no_opening(by_id: bool) -> None:  # noqa: FBT001  a case
+    """Thirty that fail, one after the other, were minutes; of its own group no less."""
+    receiver = Receiver(DOWN)
+    receiver.refuses, receiver.by_id = {"close"}, by_id
+    module = delivery(receiver)
+    closes, again = many(30, "close"), wanted("group-00007", "close", "open")
+    module.want("local", closes)
+
+    with running(module):
+        wait_until(lambda: outcomes(module).get("failed", 0) >= 3)
+        module.want("local", closes | again | wanted("other", "open"))
+        wait_until(lambda: {"open other", "open group-00007"} <= {*receiver.heard})
+        assert module.problem == "connection refused"  # the closes still wait
+        module.want("local", closes | again)  # by a round that does not know of it yet
+        receiver.refusal = None
+        wait_until(lambda: not module.health()["queued"])
+
+    assert ("close group-00007" in receiver.heard) == by_id
+    assert len(receiver.heard) == 2 + 29 + by_id
+    assert module.problem == ""
+
+
+def test_a_close_comes_before_the_opening_if_it_is_taken_after_all() -> None:
+    receiver = Receiver(DOWN)
+    module = delivery(receiver)
+    module.want("local", wanted("a", "close"))
+
+    with running(module):
+        wait_until(lambda: outcomes(module).get("failed", 0) == 2)
+        receiver.refusal = None
+        module.want("local", wanted("a", "close", "open"))
+        wait_until(lambda: len(receiver.got) == 2)
+
+    assert receiver.heard == ["close a", "open a"]
+
+
+def test_a_receiver_that_is_down_is_not_asked_for_every_message() -> None:
+    """One message that fails again and again slows down no other; different ones in a row do."""
+    pauses = {}
+    for name, messages in {"the same": [0] * 20, "different": range(20)}.items():
+        pace = Pace()
+        for number in messages:
+            pace.slow_down((Subject("local", str(number)), "open", ""), 0)
+        pauses[name] = pace.resume_s
+    pace.go_on()
+
+    assert pauses["the same"] == 0
+    assert LAST_PAUSE_S / 2 <= pauses["different"] <= LAST_PAUSE_S
+    assert pace.resume_s == 0
+
+
+def test_what_is_refused_uses_up_nothing_of_the_minute() -> None:
+    receiver = Receiver(DOWN)
+    receiver.refuses = {"close"}
+    module = delivery(receiver, max_per_minute=1)
+    module.want("local", wanted("a", "close"))
+
+    with running(module):
+        wait_until(lambda: outcomes(module).get("failed", 0) == 1)
+        module.want("local", wanted("a", "close") | wanted("b", "open"))
+        wait_until(lambda: receiver.heard == ["open b"])

@@ -263,3 +263,22 @@ def test_a_url_that_names_a_group_or_an_incident_takes_no_digest(template: str) 
             found[url] = sender.digests("open")
 
     assert found == urls
+
+
+def test_a_close_may_come_late_if_it_names_its_incident_and_not_only_its_group(
+    tmp_path: Path,
+) -> None:
+    cases = {
+        "incident in the URL": ("/{{.Group}}/{{.ID}}", "{{.Group}}", True),
+        "incident in the body": ("/close", "{{.Group}} {{.ID}}", True),
+        "group in the URL": ("/{{.Group}}", "{{.ID}}", False),
+        "group in the body": ("/close", "{{.Group}}", False),
+    }
+    file, wrong = tmp_path / "close.tmpl", []
+    for name, (path, body, expected) in cases.items():
+        file.write_text(body)
+        with http(str(file), f"http://localhost{path}") as sender:
+            if sender.closes_by_id(lag=False) != expected:
+                wrong.append(name)
+
+    assert wrong == []

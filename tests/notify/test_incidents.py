@@ -13,6 +13,7 @@ from warren.config import GroupFilter
 from warren.model import Status
 from warren.notify.incidents import (
     GIVE_UP_MS,
+    MOST_LATE,
     NOTHING,
     Notice,
     Policy,
@@ -20,6 +21,7 @@ from warren.notify.incidents import (
     Told,
     advance,
     confirm,
+    given_up,
     is_owed,
     notices,
     trimmed,
@@ -233,6 +235,46 @@ def test_a_close_that_nobody_takes_is_given_up_after_a_day() -> None:
 
     assert late == []
     assert group.record is None
+
+
+def test_a_close_that_a_later_opening_went_past_stays_due_where_it_names_its_incident() -> None:
+    group = Group(Policy("m", send_close=True, send_once=True))
+    rounds: dict[bool, list[list[str]]] = {}
+    for by_id in (False, True):
+        group.record, group.ids, rounds[by_id] = None, map(str, itertools.count(1)), []
+        for at, status in enumerate((WARN, OK, ERR, ERR, OK, OK)):
+            due = group.look(status, at * MINUTE, takes=lambda _: False)
+            rounds[by_id].append([f"{each.event} {each.id}" for each in due])
+            for notice in due:
+                if notice.event == "open":
+                    group.record = confirm(group.record or NOTHING, notice, closes_by_id=by_id)
+            group.restart()
+
+    first = [["open 1"], ["close 1"], ["close 1", "open 2"]]
+    assert rounds[False] == [*first, [], ["close 2"], ["close 2"]]
+    assert rounds[True] == [*first, ["close 1"], *[["close 1", "close 2"]] * 2]
+    assert is_owed(group.record or NOTHING, due[0])
+    for notice in due:
+        group.record = confirm(group.record or NOTHING, notice)
+    assert trimmed(group.record or NOTHING, OK, group.policies, 6 * MINUTE) is None
+
+
+def test_closes_that_are_given_up_are_told_whatever_the_reason() -> None:
+    """After a day, when they are too many, or when a later opening went past them."""
+    policies = {"m": Policy("m", send_close=True)}
+    record, lost = NOTHING, []
+    for number in range(MOST_LATE + 3):
+        start = Notice("m", "open", str(number), number, number, ERR)
+        after = confirm(record, start, closes_by_id=number != 1)
+        lost += given_up(record, after, policies)
+        record = advance(after, OK, number + 1, lambda: "")
+    trimmed_then = trimmed(record, OK, policies, MINUTE)
+    days_later = trimmed(record, OK, policies, 2 * GIVE_UP_MS)
+
+    assert lost == [("m", "0"), ("m", "1")]
+    assert trimmed_then == record
+    assert days_later is None
+    assert len(given_up(record, days_later, policies)) == MOST_LATE + 1
 
 
 def test_an_opening_taken_after_the_recovery_is_closed() -> None:

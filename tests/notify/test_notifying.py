@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from config_files import MINIMAL
-from notify.instances import Instance, configured, instance
+from notify.instances import Instance, configured, instance, outcomes
 from notify.judged import NOW_MS, Part, board_of, statuses, verdicts_of
 from notify.receiving import Receiver, in_threads, wait_until
 from servers.http_receiver import http_receiver
@@ -223,6 +223,37 @@ def test_verdicts_made_before_all_was_read_are_not_told_though_it_is_read_by_now
         current.look(board_of({"local": fresh}, NOW_MS + 2))
 
     assert receivers["channel"].got == []
+
+
+def test_a_group_is_told_of_once_it_is_bad_by_what_was_read_after_all_was_caught_up_with(
+    tmp_path: Path,
+) -> None:
+    receivers = {"channel": Receiver()}
+    bad = statuses({"billing": ERR})
+
+    with instance(configured(tmp_path, CHANNEL), receivers) as current:
+        current.look(board_of({"local": bad}, NOW_MS, state="catching up"))
+        for moment_ms, read_until_ms in ((1_000, -9_000), (3_000, 0), (5_000, 1_000)):
+            read_ms = NOW_MS + read_until_ms
+            current.look(board_of({"local": bad}, NOW_MS + moment_ms, read_until_ms=read_ms))
+        early = [*receivers["channel"].got]
+        current.look(board_of({"local": bad}, NOW_MS + 7_000, read_until_ms=NOW_MS + 1_001))
+
+    assert early == []
+    assert receivers["channel"].heard == ["open billing"]
+
+
+def test_a_clock_that_is_set_back_silences_nobody(tmp_path: Path) -> None:
+    receivers = {"channel": Receiver()}
+    bad = statuses({"billing": ERR})
+
+    with instance(configured(tmp_path, CHANNEL), receivers) as current:
+        current.look(board_of({"local": bad}, NOW_MS + 60 * MINUTE, state="catching up"))
+        current.look(board_of({"local": statuses({})}, NOW_MS + 60 * MINUTE + 1))
+        current.look(board_of({"local": bad}, NOW_MS))
+        current.look(board_of({"local": bad}, NOW_MS + 1))
+
+    assert receivers["channel"].heard == ["open billing"]
 
 
 def test_a_source_outside_kafka_that_fails_silences_its_own_groups_only(tmp_path: Path) -> None:
@@ -511,6 +542,79 @@ def test_a_close_that_nobody_takes_for_a_day_is_given_up_and_counted(tmp_path: P
     assert (health["queued"], outcomes["dropped"], saved) == (0, 1, {})
     (line,) = [line for line in logged if line["event"] == "close given up"]
     assert (line["log_level"], line["name"], line["group"]) == ("warning", "channel", "billing")
+
+
+def test_a_receiver_that_fails_at_closes_hears_of_new_incidents_and_of_the_closes_later(
+    tmp_path: Path,
+) -> None:
+    template = tmp_path / "a.tmpl"
+    template.write_text("{{.Group}}")
+    with http_receiver() as receiver, ExitStack() as process:
+        hooks = "".join(
+            f"""
+            [notifier.{name}]
+            class-name = "http"
+            send-close = true
+            send-once = true
+            method-close = "DELETE"
+            url-open = "{receiver.url}/{name}/{{{{.Group}}}}/{{{{.ID}}}}"
+            url-close = "{receiver.url}/{name}/{close}"
+            template-open = "{template}"
+            template-close = "{template}"
+            """
+            for name, close in (
+                ("incident", "{{.Group}}/{{.ID}}"),
+                ("group", "{{.Group}}"),
+            )
+        )
+        config = configured(tmp_path, hooks)
+
+        def start() -> Instance:
+            process.close()
+            made = {name: sender(config.notifiers[name], config) for name in config.notifiers}
+            return process.enter_context(instance(config, made))
+
+        def got(method: str, status: int = 200) -> set[str]:
+            return {r.path for r in receiver.got if (r.method, r.status) == (method, status)}
+
+        def sent() -> list[int]:
+            return [outcomes(current, name).get("sent", 0) for name in ("incident", "group")]
+
+        def look(turn: int, groups: dict[str, Status]) -> None:
+            now_ms = NOW_MS + turn * MINUTE
+            current.notifying.note_told(now_ms)
+            current.board = board_of({"local": statuses(groups)}, now_ms)
+            current.notifying.look(turn * 10_000, now_ms)
+
+        current = start()
+        look(0, {"billing": ERR, "sales": OK})
+        wait_until(lambda: sent() == [1, 1])
+        first = next(path for path in got("POST") if path.startswith("/incident"))
+        receiver.failing = "DELETE"
+        look(1, {"billing": OK, "sales": OK})
+        wait_until(lambda: got("DELETE", 500) == {first, "/group/billing"})
+        look(2, {"billing": ERR, "sales": ERR})
+        wait_until(lambda: sent() == [3, 3])
+        with capture_logs() as logged:
+            look(3, {"billing": ERR, "sales": ERR})
+        receiver.failing = ""
+        receiver.got.clear()
+        current = start()
+        look(4, {"billing": ERR, "sales": ERR})
+        wait_until(lambda: sent() == [1, 0])
+        late = got("DELETE")
+        look(5, {"billing": OK, "sales": ERR})
+        wait_until(lambda: sent() == [2, 1])
+        look(6, {"billing": OK, "sales": OK})
+        wait_until(lambda: sent() == [3, 2])
+        current.notifying.note_told(NOW_MS + 6 * MINUTE)
+        saved = current.lock.load()
+
+    given_up = [line for line in logged if line["event"] == "close given up"]
+    assert [(line["name"], line["group"]) for line in given_up] == [("group", "billing")]
+    assert late == {first}  # the one that names a group would have ended its new incident
+    assert not got("POST")  # send-once
+    assert saved == {}
 
 
 def test_a_growing_lag_is_told_to_slack_once_over_a_restart_and_so_is_its_end(

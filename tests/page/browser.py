@@ -17,10 +17,10 @@ ARGUMENTS = [
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium(*arguments: str) -> Iterator[Browser]:
     path = executable("chromium", "chromium", "fonts-dejavu-core")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, *arguments])
         try:
             yield browser
         finally:

@@ -1,5 +1,7 @@
 """A pipeline that remembers: history as Spark would tell it."""
 
+import threading
+
 import msgspec
 from serve.running import CONFIG, Actions
 
@@ -11,6 +13,9 @@ STEPS = 24
 
 class Remembering(Actions):
     """Answers as the pipeline's process does, from a made-up past."""
+
+    def recent_history(self, *asked: str) -> str:
+        return self.group_history(*asked)
 
     def group_history(self, *asked: str) -> str:
         cluster, group, since_ms, until_ms, _ = asked
@@ -44,3 +49,29 @@ class Remembering(Actions):
         )
         told = shapes.Told(200, msgspec.Raw(msgspec.json.encode(answer)))
         return msgspec.json.encode(told).decode()
+
+
+class Hesitating(Remembering):
+    """Says twice that it cannot answer now, then waits to be let go on, and answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusals = 2
+        self.go_on = threading.Event()
+
+    def recent_history(self, *_asked: str) -> str:
+        return ""
+
+    def group_history(self, *asked: str) -> str:
+        if self.refusals:
+            self.refusals -= 1
+            return '{"code":503,"answer":{"error":true,"message":"others are being answered"}}'
+        self.go_on.wait(60)
+        return super().group_history(*asked)
+
+
+class Forgetful(Remembering):
+    """Has nothing of anybody."""
+
+    def group_history(self, *_asked: str) -> str:
+        return '{"code":404,"answer":{"error":true,"message":"there is no such group"}}'

@@ -134,6 +134,9 @@ def test_a_board_that_is_old_is_said_to_be(started: Running, look: Look, town: T
     started.publish(town.board())
 
     expect(live).to_have_text(re.compile(r"^live \d\d:\d\d:\d\d$"))
+    started.publish(town.board(behind_s=42.0))
+
+    expect(live).to_have_text("reading is behind by 42 s")
 
 
 def test_a_server_that_comes_back_is_found(browser: Browser, tmp_path: Path, town: Town) -> None:

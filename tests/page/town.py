@@ -114,10 +114,11 @@ class Town:
             if offset is not None:
                 yield group.name, group.topic, partition, offset, at_ms
 
-    def board(self) -> Board:
+    def board(self, behind_s: float = 3.2) -> Board:
         judged = cluster_board(self.windows, self.ends(), self.file, self.now_s)
         judged = replace(judged, ends=topic_ends(self.windows.ends))
-        return Board(self.now_s * 1000, {"local": judged}, HEALTH)
+        reading = {"local": CONSUMER | {"behind_s": behind_s}}
+        return Board(self.now_s * 1000, {"local": judged}, HEALTH | {"consumers": reading})
 
 
 def _owners(group: Group) -> dict[tuple[str, int], tuple[str, str]]:
@@ -131,6 +132,23 @@ def _owners(group: Group) -> dict[tuple[str, int], tuple[str, str]]:
     }
 
 
+CONSUMER: dict[str, object] = {
+    "cluster": "local",
+    "state": "caught up",
+    "problem": "",
+    "restarts": 0,
+    "records": 48_213,
+    "skipped": {"unknown key version": 2},
+    "remaining": 0,
+    "rate": 212.5,
+    "seconds_left": None,
+    "lag": {"0": 0, "1": 0},
+    "positions": {"0": 24_101, "1": 24_112},
+    "read_age_s": 1.8,
+    "end_age_s": 4.1,
+    "held_back": [0, 7],
+    "unanswered": [3],
+}
 HEALTH: dict[str, object] = {
     "ready": True,
     "tick_seconds": 0.0173,
@@ -139,29 +157,11 @@ HEALTH: dict[str, object] = {
             "problem": "",
             "restarts": 0,
             "data_age_s": 3.2,
+            "silent_brokers": [],
             "leaderless": 0,
             "without_log_end": 0,
             "waiting_for_log_end": 0,
             "dropped": {},
-        }
-    },
-    "consumers": {
-        "local": {
-            "cluster": "local",
-            "state": "caught up",
-            "problem": "",
-            "restarts": 0,
-            "records": 48_213,
-            "skipped": {"unknown key version": 2},
-            "remaining": 0,
-            "rate": 212.5,
-            "seconds_left": None,
-            "lag": {"0": 0, "1": 0},
-            "positions": {"0": 24_101, "1": 24_112},
-            "read_age_s": 1.8,
-            "end_age_s": 4.1,
-            "held_back": [0, 7],
-            "unanswered": [3],
         }
     },
     "sinks": {

@@ -6,7 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from serve.boards import NOW_S, board, cluster_board, windows_of
 from serve.running import CONFIG, Actions, Running, ask, running
+
+ENDS = {"orders": [100]}
+COMMITS = [("billing", "orders", 0, 90, NOW_S * 1000)]
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +59,42 @@ def test_others_are_answered_while_spark_works(tmp_path: Path) -> None:
         told = {each.result(20).status for each in waiting}
 
     assert (others, told) == ({200}, {404})
+
+
+def test_changes_and_recent_hours_do_not_wait_behind_slow_history(tmp_path: Path) -> None:
+    go_on = threading.Event()
+    asked = threading.Semaphore(0)
+
+    class Slow(Actions):
+        def recent_history(self, *asked: str) -> str:
+            told = '{"code":200,"answer":{"moments":1}}'
+            return told if asked[1] == "recent" else ""
+
+        def group_history(self, *_asked: str) -> str:
+            asked.release()
+            go_on.wait(60)
+            return '{"code":404,"answer":{"error":true,"message":"nothing is kept"}}'
+
+    path = "/v4/history?cluster=local&group="
+    with (
+        running(tmp_path, CONFIG + "[history]\n", Slow()) as started,
+        ThreadPoolExecutor(24) as pool,
+    ):
+        started.publish(board(local=cluster_board(windows_of(ENDS, COMMITS), ENDS)))
+        waiting = [pool.submit(ask, started.port, f"{path}old") for _ in range(20)]
+        for _ in range(4):  # all that one worker passes on at a time
+            assert asked.acquire(timeout=20)
+        try:
+            deleted = [
+                ask(started.port, "/v3/kafka/local/consumer/billing", "DELETE").status
+                for _ in range(6)
+            ]
+            recent = {ask(started.port, f"{path}recent").status for _ in range(6)}
+        finally:
+            go_on.set()
+        told = {each.result(60).status for each in waiting}
+
+    assert (deleted, recent, told) == ([200] * 6, {200}, {404})
 
 
 def test_what_cannot_be_meant_is_refused(server: Running) -> None:

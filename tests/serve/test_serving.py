@@ -11,10 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from e2e.watching import eventually
 from serve.boards import NOW_S, board, cluster_board, windows_of
 from serve.running import CONFIG, Actions, Running, ask, running
+from structlog.testing import capture_logs
 
 from warren.board import Board
+from warren.companions import not_begun
+from warren.config import load
 
 ENDS = {"orders": [100]}
 COMMITS = [("billing", "orders", 0, offset, NOW_S * 1000) for offset in (10, 90)]
@@ -37,6 +41,39 @@ def test_requests_are_answered_before_anything_is_known(server: Running) -> None
     assert groups["consumers"] == []
 
 
+def test_what_goes_on_before_anything_is_known_is_told(tmp_path: Path) -> None:
+    """A configuration with everything, of which nothing has begun."""
+    text = (
+        CONFIG + '[consumer.local]\nclass-name = "kafka"\ncluster = "local"\n'
+        'servers = ["localhost:9092"]\n[history]\n[sink.files]\nclass-name = "console"\n'
+    )
+    reading = {"state": "catching up", "records": 30, "remaining": 1070, "seconds_left": 8.6}
+    with running(tmp_path, text) as server:
+        loaded = load(tmp_path / "burrow.toml", {}).config
+        before = [ask(server.port, path).json for path in ("/v4/health", "/v4/overview")]
+        server.publish(Board(0, health=not_begun(loaded)))
+        begins = [ask(server.port, path).json for path in ("/v4/health", "/v4/overview")]
+        absent = ask(server.port, "/v4/group?cluster=local&group=billing").json["message"]
+        consumers: dict[str, object] = {"local": {"state": "connecting"}}
+        server.publish(Board(1, {}, {"ready": False, "spark": "up", "consumers": consumers}))
+        asking = ask(server.port, "/v4/overview").json["starting"]
+        server.publish(Board(1, {}, {"ready": False, "consumers": {"local": reading}}))
+        reads = ask(server.port, "/v4/overview").json["starting"]
+        server.publish(Board(2, {}, {"ready": True, "consumers": {"local": reading}}))
+        ready = ask(server.port, "/v4/overview").json["starting"]
+
+    spark = "Spark is starting; reading begins when it is up."
+    assert [each["starting"] for each in (*before, *begins)] == [spark] * 4
+    assert absent.endswith(f". {spark[:-1]}")
+    assert begins[0]["consumers"]["local"]["state"] == "connecting"
+    assert begins[0]["history"]["keeper"]["state"] == "begins when Spark is up"
+    assert asking == "The brokers are being asked; nothing is read yet."
+    assert reads == (
+        "The offsets topics are being read: 30 of 1,100 commits. It takes about 9 s more."
+    )
+    assert ready == ""
+
+
 def test_until_it_is_ready_it_says_how_far_it_is(server: Running) -> None:
     consumers = {
         "local": {"state": "catching up", "records": 30, "remaining": 70, "seconds_left": 8.6},
@@ -47,6 +84,13 @@ def test_until_it_is_ready_it_says_how_far_it_is(server: Running) -> None:
     starting = ask(server.port, "/burrow/admin/ready")
     server.publish(Board(2, {}, {"ready": True, "consumers": {"other": consumers["other"]}}))
     ready = ask(server.port, "/burrow/admin/ready")
+    clusters = {
+        "a": {"problem": "no broker answers: why", "silent_brokers": []},
+        "b": {"problem": "", "silent_brokers": [2, 3]},
+        "c": {"problem": "", "silent_brokers": []},
+    }
+    server.publish(Board(3, {}, {"ready": True, "clusters": clusters}))
+    lost = ask(server.port, "/burrow/admin/ready")
 
     assert starting.status == 503
     assert starting.body.decode().splitlines() == [
@@ -55,6 +99,12 @@ def test_until_it_is_ready_it_says_how_far_it_is(server: Running) -> None:
         "consumer third: no broker answers",
     ]
     assert (ready.status, ready.body) == (200, b"READY")
+    assert lost.status == 200
+    assert lost.body.decode().splitlines() == [
+        "READY",
+        "cluster a: no broker answers: why",
+        "cluster b: no answer from brokers 2, 3",
+    ]
 
 
 def test_answers_come_from_the_board_that_was_published_last(server: Running) -> None:
@@ -131,10 +181,38 @@ def test_a_failure_says_nothing_of_its_cause(tmp_path: Path) -> None:
         def get_level(self) -> str:
             raise ValueError("/secret/place")
 
-    with running(tmp_path, actions=Failing()) as server:
+    with running(tmp_path, actions=Failing()) as server, capture_logs() as logged:
         answer = ask(server.port, "/v3/admin/loglevel")
+        eventually(lambda: len(logged), 2)
 
     assert (answer.status, answer.json["message"]) == (500, "it failed; the log says why")
+    assert [line.get("action", line.get("path")) for line in logged] == [
+        "get_level",
+        "/v3/admin/loglevel",
+    ]
+
+
+def test_what_cannot_be_answered_is_a_line_of_the_log_with_its_path(server: Running) -> None:
+    judged = board(local=cluster_board(windows_of(ENDS, COMMITS), ENDS))
+    broken = {"consumers": {"local": {"positions": 5}}}  # of which no /v4 answer can be made
+    server.publish(replace(judged, health=broken))
+
+    with capture_logs() as logged:
+        answers = [ask(server.port, path) for path in ("/v4/overview", "/v4/groups?match=b")]
+        ask(server.port, "/v4/events")  # it has begun when it fails
+        eventually(lambda: len(logged), 3)
+
+    paths = [(line["log_level"], line["method"], line["path"]) for line in logged]
+    assert paths == [
+        ("error", "GET", "/v4/overview"),
+        ("error", "GET", "/v4/groups?match=b"),
+        ("error", "GET", "/v4/events"),
+    ]
+    assert all("TypeError" in line["exception"] for line in logged)
+    assert {(each.status, each.json["error"], each.json["message"]) for each in answers} == {
+        (500, True, "it could not be answered; the log says why")
+    }
+    assert ask(server.port, f"{BILLING}/lag").status == 200
 
 
 def test_workers_know_no_passwords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

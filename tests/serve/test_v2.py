@@ -63,8 +63,13 @@ def test_the_status_of_a_group(server: Running) -> None:
         "topic": "orders",
         "partition": 0,
         "status": "STOP",
-        "start": {"offset": 10, "timestamp": (NOW_S - 99) * 1000, "lag": 90},
-        "end": {"offset": 30, "timestamp": (NOW_S - 97) * 1000, "lag": 70},
+        "start": {
+            "offset": 10,
+            "timestamp": (NOW_S - 99) * 1000,
+            "lag": 90,
+            "max_offset": 10,
+        },
+        "end": {"offset": 30, "timestamp": (NOW_S - 97) * 1000, "lag": 70, "max_offset": 30},
     }
     assert answer["message"] == "consumer group status returned"
     assert answer["status"] == {

@@ -28,7 +28,7 @@ from warren.windows.view import histories
 from warren.windows.windows import Windows
 
 ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
-POSITIONS = {"local": {"positions": {"0": 17}, "state": "caught up"}}
+POSITIONS = {"local": {"positions": {"0": 17}, "state": "caught up", "behind_s": 2.5}}
 
 
 def commits(group: str, offsets: list[int], every_s: int, ago_s: int) -> list[Any]:
@@ -77,6 +77,7 @@ def test_all_groups_in_one_call(server: Running) -> None:
         "total_lag": 900,
         "max_lag": {"topic": "orders", "partition": 0, "lag": 900},
         "last_commit_ms": (NOW_S - 600) * 1000,
+        "as_of_ms": NOW_S * 1000,
     }
 
 
@@ -93,7 +94,7 @@ def test_every_answer_says_what_it_is_valid_for(server: Running) -> None:
     for path in ("/v4/config", "/v4/groups?format=ndjson"):
         boards[path] = json.loads(ask(server.port, path).headers["x-warren-board"])
 
-    moment = {"moment_ms": NOW_S * 1000, "positions": {"local": {"0": 17}}}
+    moment = {"moment_ms": NOW_S * 1000, "positions": {"local": {"0": 17}}, "behind_s": 2.5}
     assert {case: board for case, board in boards.items() if board != moment} == {}
 
 
@@ -497,7 +498,7 @@ def test_status_changes_are_told_as_they_happen(tmp_path: Path) -> None:
     stopped = {"cluster": "local", "group": "stopped"}
     assert stream.headers["content-type"] == "text/event-stream"
     boards: list[tuple[str, Any]] = [
-        ("board", {"moment_ms": number, "positions": {}}) for number in (1, 2, 3)
+        ("board", {"moment_ms": number, "positions": {}, "behind_s": None}) for number in (1, 2, 3)
     ]
     assert first == boards[0]
     became = {**stopped, "before": None, "after": "ERR", "moment_ms": 2}

@@ -17,6 +17,7 @@ class Received:
     headers: dict[str, str]  # names in small letters
     body: str
     port: int  # of the client: the same for requests on one connection
+    status: int = 200  # as it was answered
 
 
 @dataclass
@@ -25,6 +26,7 @@ class HttpReceiver:
     status: int = 200
     answer: bytes = b"ok"
     location: str = ""  # where to redirect to, once
+    failing: str = ""  # a method that is answered 500
     got: list[Received] = field(default_factory=list)
     may_answer: threading.Event = field(default_factory=threading.Event)
 
@@ -59,10 +61,11 @@ def _handler(receiver: HttpReceiver) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
             headers = {name.lower(): value for name, value in self.headers.items()}
             port = self.client_address[1]
-            receiver.got.append(Received(self.command, self.path, headers, body, port))
+            status = 500 if self.command == receiver.failing else receiver.status
+            receiver.got.append(Received(self.command, self.path, headers, body, port, status))
             receiver.may_answer.wait(30)
             location, receiver.location = receiver.location, ""
-            self.send_response(307 if location else receiver.status)
+            self.send_response(307 if location else status)
             if location:
                 self.send_header("Location", location)
             self.send_header("Content-Length", str(len(receiver.answer)))

@@ -104,7 +104,8 @@ def test_rejected_documents_are_parked_by_reason_and_the_rest_stored(
     search: OpenSearch, delivery: Delivery
 ) -> None:
     store = sink(search.url, index="mixed-%Y")
-    good: list[dict[str, Any]] = [{"burrow_group": {"lag": number}} for number in range(3)]
+    absurd = {"lag": 2**63 - 1, "offset": -(2**63), "timestamp": 2**63 - 1}  # anybody may commit it
+    good: list[dict[str, Any]] = [{"burrow_group": each} for each in ({"lag": 0}, absurd, absurd)]
     bad: list[dict[str, Any]] = [{"burrow_group": {"lag": "much"}}, {"@timestamp": "never"}]
     entries = [entry("mixed-2026", str(n), each) for n, each in enumerate([*bad, *good])]
 

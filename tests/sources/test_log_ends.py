@@ -1,5 +1,9 @@
 """Asked of a real broker: what one bad partition costs, and what topics are known by."""
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
 import pytest
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
@@ -46,6 +50,17 @@ def test_more_partitions_than_fit_into_a_request_are_all_answered(kafka: Kafka) 
     kafka.delete_topic("wide")
 
 
+def test_a_deleted_topic_costs_no_other_its_ends(kafka: Kafka) -> None:
+    kafka.make_topic("beside-deleted", 4)
+    leader = log_ends.list_topics(kafka.admin).leaders["beside-deleted", 0]
+    deleted = {("deleted", number): leader for number in range(2 * log_ends.REQUEST_SIZE)}
+
+    ends = log_ends.fetch_ends(kafka.admin, deleted | {("beside-deleted", 0): leader})
+
+    assert ends_of(ends) == {("beside-deleted", 0): 4}
+    assert ends.missing.keys() == deleted.keys()
+
+
 def test_an_open_transaction_ends_what_can_be_read_committed(kafka: Kafka) -> None:
     kafka.make_topic("open", 2)
     leaders = log_ends.list_topics(kafka.admin).leaders_of("open")
@@ -80,11 +95,62 @@ def test_a_topic_made_anew_has_another_id(kafka: Kafka) -> None:
     assert after.names[after.ids["twice"]] == "twice"
 
 
-def test_groups_are_listed_whatever_their_protocol(kafka: Kafka) -> None:
-    kafka.make_topic("of-listed", 1)
-    kafka.commit("only-commits", "of-listed", {0: 1})
+def test_a_topic_is_gone_when_the_brokers_have_said_so_twice(kafka: Kafka) -> None:
+    kafka.make_topic("said-twice", 1, 1)
+    before = log_ends.list_topics(kafka.admin)
+    kafka.delete_topic("said-twice")
 
-    assert "only-commits" in log_ends.list_groups(kafka.admin)
+    first = log_ends.list_topics(kafka.admin, before)
+    second = log_ends.list_topics(kafka.admin, first)
+
+    assert (first.unknown, second.unknown) == ({"said-twice"}, set())
+    assert (first.counts["said-twice"], second.counts.get("said-twice")) == (2, None)
+    assert first.ids["said-twice"] == before.ids["said-twice"]
+    assert "said-twice" not in second.ids
+    assert second.counts.keys() == before.counts.keys() - {"said-twice"}
+
+
+class Case(NamedTuple):
+    """A listing that comes after topics t, of two partitions, and o, the offsets topic."""
+
+    partitions: int | None  # of t, as it is to be known then
+    listed: Mapping[str, int] = {"o": 1}
+    by_name: Mapping[str, int] = {}
+    unknown: AbstractSet[str] = frozenset()
+    unknown_before: AbstractSet[str] = frozenset()
+    needed: AbstractSet[str] = frozenset({"o"})
+
+
+def test_what_a_listing_lacks_is_kept_unless_it_is_certainly_gone() -> None:
+    t, kept, gone = frozenset({"t"}), 2, None
+    cases = {
+        "it is listed": Case(3, listed={"t": 3, "o": 1}),
+        "an answer was cut short": Case(4, by_name={"t": 4}),
+        "rights are lost": Case(kept),
+        "it does not exist, for the first time": Case(kept, unknown=t),
+        "it does not exist, again": Case(gone, unknown=t, unknown_before=t),
+        "then rights are lost": Case(kept, unknown_before=t),
+        "nothing is listed": Case(kept, unknown=t, unknown_before=t, listed={}),
+        "not even the offsets topic": Case(kept, unknown=t, unknown_before=t, listed={"u": 1}),
+        "it is the offsets topic": Case(gone, unknown=t, unknown_before=t, needed=t),
+    }
+
+    settled = {name: settle(case) for name, case in cases.items()}
+
+    counts = {name: now.counts.get("t") for name, now in settled.items()}
+    assert counts == {name: case.partitions for name, case in cases.items()}
+    # What is kept goes on being asked for its ends.
+    assert {name for name, now in settled.items() if now.leaders} == {
+        name for name, case in cases.items() if case.partitions == kept
+    }
+    assert [name for name, now in settled.items() if not now.is_whole] == [*cases][-3:]
+
+
+def settle(case: Case) -> log_ends.Topics:
+    before = log_ends.Topics({"t": 2, "o": 1}, {("t", 0): 1}, {}, case.unknown_before)
+    listed, found = (log_ends.Topics(each, {}, {}) for each in (case.listed, case.by_name))
+    named = log_ends.Named(found, case.unknown, {})
+    return log_ends.settled(before, listed, named, case.needed, {1})
 
 
 def test_brokers_that_do_not_answer_are_an_error_of_the_call() -> None:
@@ -92,8 +158,6 @@ def test_brokers_that_do_not_answer_are_an_error_of_the_call() -> None:
 
     with pytest.raises(KafkaException):
         log_ends.list_topics(admin, timeout_s=1)
-    with pytest.raises(KafkaException):
-        log_ends.list_groups(admin, timeout_s=1)
     ends = log_ends.fetch_ends(admin, {("orders", 0): 1, ("orders", 1): 1}, timeout_s=1)
 
     assert len(ends.table) == 0

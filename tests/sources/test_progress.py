@@ -1,4 +1,6 @@
-from warren.sources.progress import HELD_AFTER_S, Progress
+import math
+
+from warren.sources.progress import HELD_AFTER_S, PATIENCE_S, Progress
 
 
 def test_caught_up_is_when_the_end_seen_first_has_been_reached() -> None:
@@ -126,8 +128,93 @@ def test_a_partition_that_does_not_answer_is_not_waited_for() -> None:
     before = progress.is_caught_up
 
     progress.see_ends({0: 5}, {0: 5}, now=2)
+    at_once = progress.is_caught_up
+    progress.see_ends({0: 5}, {0: 5}, now=PATIENCE_S)
 
-    assert (before, progress.is_caught_up) == (False, True)
+    assert (before, at_once, progress.is_caught_up) == (False, False, True)
+
+
+def test_one_answer_that_misses_some_partitions_does_not_end_the_catching_up() -> None:
+    progress = Progress()
+    progress.begin({0: 0, 1: 0}, now=0)
+    progress.see_ends({0: 1}, {0: 1}, now=0)
+    progress.advance({0: 1}, 1, now=1)
+    too_few = progress.is_caught_up
+
+    progress.see_ends({0: 1, 1: 5_000}, {0: 1, 1: 5_000}, now=2)
+    progress.advance({1: 4_999}, 4_999, now=3)
+    nearly = progress.is_caught_up
+    progress.advance({1: 5_000}, 1, now=4)
+
+    assert (too_few, nearly, progress.is_caught_up) == (False, False, True)
+
+
+def test_a_partition_is_read_up_to_when_an_end_was_asked_for_that_is_reached() -> None:
+    progress = Progress()
+    progress.begin({0: 0, 1: 0}, now=100)
+    progress.see_ends({0: 10, 1: 0}, {0: 10, 1: 0}, now=101)
+    begun = dict(progress.read_s)
+    progress.see_ends({0: 20, 1: 0}, {0: 20, 1: 0}, now=103)
+    progress.see_ends({0: 30, 1: 0}, {0: 30, 1: 0}, now=105)
+
+    progress.advance({0: 25}, 25, now=130)
+
+    assert begun == {1: 101}
+    assert progress.read_s == {0: 103, 1: 105}
+    assert progress.behind_s(130) == 27
+    assert progress.read_until_s([0, 1, 2]) == -math.inf
+
+
+def test_nothing_before_an_open_transaction_is_taken_for_silence() -> None:
+    progress = Progress()
+    progress.begin({0: 0}, now=0)
+
+    progress.see_ends({0: 9}, {0: 4}, now=5)
+    progress.advance({0: 4}, 4, now=6)
+    held = dict(progress.read_s)
+    progress.advance({0: 10}, 6, now=7)
+
+    assert (held, progress.read_s) == ({}, {0: 5})
+
+
+def test_reading_that_stands_for_long_remembers_when_it_stood() -> None:
+    progress = Progress()
+    progress.begin({0: 0}, now=0)
+    for second in range(1, 1_001):
+        progress.see_ends({0: second}, {0: second}, now=second)
+
+    seen = []
+    for position in (1, 900, 1_000):
+        progress.advance({0: position}, 1, now=1_001)
+        seen.append(progress.read_s[0])
+
+    assert seen[0] == 1
+    assert 800 < seen[1] <= 900
+    assert seen[2] == 1_000
+
+
+def test_a_clock_that_is_set_back_takes_what_was_read_along() -> None:
+    progress = Progress()
+    progress.begin({0: 0}, now=5_000)
+    progress.see_ends({0: 0}, {0: 0}, now=5_000)
+    progress.see_ends({0: 7}, {0: 7}, now=5_002)
+
+    progress.see_ends({0: 8}, {0: 8}, now=1_000)
+    set_back = dict(progress.read_s)
+    progress.advance({0: 8}, 8, now=1_001)
+
+    assert (set_back, progress.read_s) == ({0: 1_000}, {0: 1_000})
+
+
+def test_an_end_before_what_was_read_is_noticed() -> None:
+    progress = Progress()
+    progress.begin({0: 0, 1: 0}, now=0)
+    progress.advance({0: 50, 1: 50}, 100, now=1)
+
+    progress.see_ends({0: 40, 1: 40}, {0: 40, 1: 40}, now=2, position={0: 50, 1: 30})
+    progress.begin({1: 40}, now=3)  # it did not answer when reading began anew
+
+    assert progress.shortened == {0}
 
 
 def test_a_clock_that_steps_back_costs_neither_the_rate_nor_what_hangs() -> None:

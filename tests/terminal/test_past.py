@@ -2,18 +2,21 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from config_files import MINIMAL
 from history.kept import MINUTE_MS, START_MS, group, log_end, minute, partition, write
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
+from warren.cli import main
+from warren.history import files
 from warren.history.past import Past
 from warren.history.period import Period
 from warren.terminal.past_group import Ambiguous, NothingKept, history
@@ -22,18 +25,6 @@ from warren.terminal.report import report
 OK, ERR, STOP = 1, 3, 4
 HOUR = Period(START_MS, START_MS + 10 * MINUTE_MS)
 BAD = range(4, 7)  # minutes
-
-
-@dataclass(frozen=True)
-class Shared(Past):
-    """Read with the Spark that is there already, where a command starts one of its own."""
-
-    session: SparkSession | None = None
-
-    @contextmanager
-    def reading(self, group: str = "") -> Iterator[DataFrame]:
-        assert self.session
-        yield self.rows(self.session, group)
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +46,11 @@ def directory(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def past(spark: SparkSession, directory: Path) -> Shared:
-    return Shared(str(directory), HOUR, session=spark)
+def past(directory: Path) -> Past:
+    return Past(str(directory), HOUR)
 
 
-def test_a_report_is_tables(past: Shared, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_is_tables(past: Past, capsys: pytest.CaptureFixture[str]) -> None:
     report(lambda: past, "", "table", (), 10)
 
     told = capsys.readouterr().out
@@ -73,7 +64,7 @@ def test_a_report_is_tables(past: Shared, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_section_can_be_had_as_csv_and_json(
-    past: Shared, capsys: pytest.CaptureFixture[str]
+    past: Past, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report(lambda: past, "billing", "csv", ("incidents",), 10)
     header, incident = capsys.readouterr().out.splitlines()
@@ -85,7 +76,7 @@ def test_a_section_can_be_had_as_csv_and_json(
     assert [(row["began_ms"], row["lag_max"]) for row in same] == [(minute(4), 60)]
 
 
-def test_a_group_is_plotted(past: Shared, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_is_plotted(past: Past, capsys: pytest.CaptureFixture[str]) -> None:
     history(lambda: past, "billing", "", None, as_json=False)
 
     told = capsys.readouterr().out
@@ -96,7 +87,7 @@ def test_a_group_is_plotted(past: Shared, capsys: pytest.CaptureFixture[str]) ->
     assert sum("\u2800" < sign < "\u28ff" for sign in told) > 20  # a curve of dots
 
 
-def test_a_partition_can_be_asked_for(past: Shared, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_partition_can_be_asked_for(past: Past, capsys: pytest.CaptureFixture[str]) -> None:
     history(lambda: past, "billing", "orders", 0, as_json=True)
 
     told = json.loads(capsys.readouterr().out)
@@ -104,11 +95,62 @@ def test_a_partition_can_be_asked_for(past: Shared, capsys: pytest.CaptureFixtur
     assert {word for word in told["status"] if word} == {"OK", "STOP"}
 
 
-def test_what_cannot_be_answered_is_a_line(past: Shared) -> None:
+def test_what_cannot_be_answered_is_a_line(past: Past) -> None:
     with pytest.raises(NothingKept, match="history has nothing of nobody"):
         history(lambda: past, "nobody", "", None, as_json=False)
     with pytest.raises(Ambiguous, match="both is a group of local, other; choose one"):
         history(lambda: past, "both", "", None, as_json=False)
+
+
+def test_a_directory_that_is_not_there_is_a_line(tmp_path: Path) -> None:
+    for command in (["report"], ["history", "billing"]):
+        told = CliRunner().invoke(main, [*command, "--directory", str(tmp_path / "gone")])
+
+        assert told.exit_code == 1
+        assert told.stderr.count("\n") == 1
+        assert "there is no history in" in told.stderr
+
+
+def test_a_table_that_loses_its_files_is_a_line(
+    spark: SparkSession, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where Spark reads it: then it is noticed when the reading has begun."""
+
+    @contextmanager
+    def shared(_past: Past) -> Iterator[SparkSession]:
+        yield spark
+
+    gone = tmp_path / "history"
+    shutil.copytree(directory, gone)
+    for file in gone.rglob("*.parquet"):
+        file.unlink()
+    monkeypatch.setattr(Past, "session", shared)  # a command starts one of its own
+
+    told = CliRunner().invoke(
+        main, ["report", "--directory", str(gone), "--since", "2026-11-01", "--until", "2026-11-02"]
+    )
+
+    assert told.exit_code == 1
+    assert told.stderr.startswith(f"warren: history cannot be read from {gone}: ")
+    assert told.stderr.count("\n") == 1
+
+
+def test_what_is_large_is_read_by_spark(
+    spark: SparkSession, past: Past, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def shared(_past: Past) -> Iterator[SparkSession]:
+        yield spark
+
+    with past.reading("billing") as kept:
+        expected = kept.steps(START_MS, MINUTE_MS)
+    monkeypatch.setattr(Past, "session", shared)
+    monkeypatch.setattr(files, "SMALL_ROWS", 10)
+    with past.reading("billing") as kept:
+        found = kept.steps(START_MS, MINUTE_MS)
+
+    assert type(kept).__name__ == "InSpark"
+    assert found.to_pylist() == expected.to_pylist()
 
 
 def test_the_command_finds_a_directory_named_from_here(directory: Path) -> None:

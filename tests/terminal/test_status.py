@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from serve.boards import NOW_S
 from serve.running import Running
 from serve.running import ask as get
 from terminal.asked import HOSTILE, ask, of, warren
 
+from warren.serve.v4.shapes import Moment, Overview
 from warren.terminal import overview
 from warren.terminal.remote import Remote
 from warren.terminal.words import age, shown, trend
@@ -157,3 +159,22 @@ def test_a_group_of_several_clusters_wants_its_cluster_named(tmp_path: Path) -> 
         ["east", "slow"],
         ["west", "slow"],
     ]
+
+
+def test_reading_that_is_behind_is_told_above_the_groups() -> None:
+    def heads(behind_s: float | None) -> list[str]:
+        board = Moment(NOW_S * 1000, {}, behind_s)
+        console = Console(width=100)
+        with console.capture() as printed:
+            console.print(overview.render(Overview(board, ready=True, clusters=[]), [], 100))
+        return printed.get().splitlines()
+
+    told = {behind_s: heads(behind_s) for behind_s in (None, 3.1, 42.4, 600.0)}
+
+    sentence = "Reading is behind: groups are shown as they were {} ago"
+    assert told == {
+        None: [],
+        3.1: [],
+        42.4: [sentence.format("42 s")],
+        600.0: [sentence.format("10 min")],
+    }

@@ -1,7 +1,6 @@
 """The windows of a cluster told plainly: one commit at a time, in lists and dictionaries.
 
-What the arrays must come to. It also says where it departs from Burrow, so that a recorded answer
-of Burrow can be taken as it is whenever it does not.
+What the arrays must come to. It also says what had to wait for a log end, which Burrow drops.
 """
 
 from dataclasses import dataclass, field
@@ -30,8 +29,7 @@ class Model:
     windows: dict[tuple[str, str, int], Window] = field(default_factory=dict)
     partitions: dict[tuple[str, str], int] = field(default_factory=dict)
     owners: dict[tuple[str, str, int], tuple[str, str]] = field(default_factory=dict)
-    departures: set[str] = field(default_factory=set)
-    burrows_last: dict[str, int] = field(default_factory=dict)
+    waited: set[tuple[str, str, int]] = field(default_factory=set)  # now or before
 
     def log_end(self, topic: str, partition: int, count: int, offset: int) -> None:
         rings = self.ends.setdefault(topic, [])
@@ -59,15 +57,12 @@ class Model:
             return
         end = self._end(topic, partition)
         if end is None:
-            self.departures.add("what comes before its log end waits")
+            self.waited.add((group, topic, partition))
         else:
             self._touch(group, topic)
         window = self.windows.setdefault((group, topic, partition), Window(waits=end is None))
         if not window.slots or new.order > window.slots[-1].order:
             new = new._replace(lag=max((end or 0) - new.offset, 0))
-            if self.burrows_last.get(group, new.ts) > new.ts:
-                self.departures.add("the last commit never moves backwards")
-            self.burrows_last[group] = new.ts
             window.last_ts = max(window.last_ts, new.ts)
         window.slots = self._placed(window.slots, new)
 
@@ -93,7 +88,7 @@ class Model:
     def own(self, group: str, topic: str, partition: int, owner: tuple[str, str]) -> None:
         self.owners[group, topic, partition] = owner
         if self._end(topic, partition) is None:
-            self.departures.add("what comes before its log end waits")
+            self.waited.add((group, topic, partition))
         else:
             self._touch(group, topic)
 
@@ -117,31 +112,20 @@ class Model:
             if not self.windows[key].waits:
                 del self.windows[key]
         self.owners = {key: owner for key, owner in self.owners.items() if key[1] != topic}
-        before = {group for group, _ in self.partitions}
         self._forget_unused()
-        if before != {group for group, _ in self.partitions}:
-            self.departures.add("a group goes with its last topic")
 
     def _forget_unused(self) -> None:
         placed = {key[:2] for key, window in self.windows.items() if not window.waits}
         used = placed | {key[:2] for key in self.owners}
-        for group in {group for group, _ in self.partitions} - {group for group, _ in used}:
-            self.burrows_last.pop(group, None)
         self.partitions = {key: count for key, count in self.partitions.items() if key in used}
 
     def groups(self) -> list[str]:
         """Groups with a window in place."""
-        groups = {key[0] for key, window in self.windows.items() if not window.waits}
-        if {group for group, _ in self.partitions} - groups:
-            self.departures.add("a group that never committed is not listed")
-        return sorted(groups)
+        return sorted({key[0] for key, window in self.windows.items() if not window.waits})
 
     def topic(self, topic: str) -> list[int | None]:
         """The newest end of each partition."""
-        newest = [ends[-1] if ends else None for ends in self.ends[topic]]
-        if None in newest:
-            self.departures.add("partition numbers do not shift")
-        return newest
+        return [ends[-1] if ends else None for ends in self.ends[topic]]
 
     def last_ts(self, group: str) -> int:
         return max(w.last_ts for key, w in self.windows.items() if key[0] == group and not w.waits)

@@ -177,10 +177,22 @@ def test_a_deletion_of_the_past_leaves_what_was_committed_after_it() -> None:
     windows.fold(batch(Record(order=25, offset=None)), NOW, past=True)
     assert orders(windows, "g") == [30, 50]
 
-    windows.fold(batch(), NOW, deleted={"g": 40, "h": 60}, past=True)
+    deletions = (Record(order=40, offset=None), Record(order=60, offset=None, group="h"))
+    windows.fold(batch(*deletions), NOW, past=True)
     assert orders(windows, "g") == [50]
     assert orders(windows, "h") == []
     assert free_places_repeat_the_oldest(windows)
+
+
+def test_a_deletion_of_the_past_leaves_what_waits_and_was_committed_after_it() -> None:
+    windows = Windows(intervals=5)
+    windows.fold(batch(Record(order=50), Record(order=50, group="h")), NOW)
+
+    windows.fold(batch(Record(order=10), Record(order=20, offset=None)), NOW, past=True)
+    windows.fold(batch(Record(order=60, offset=None, group="h")), NOW, past=True)
+    windows.set_log_ends(log_ends(END), {"t": 1})
+
+    assert (orders(windows, "g"), orders(windows, "h")) == ([50], [])
 
 
 def orders(windows: Windows, group: str) -> list[int]:

@@ -49,19 +49,6 @@ def test_a_topic_goes_with_its_last_window_and_a_group_with_its_last_topic() -> 
     assert windows.pairs.of_group == {}
 
 
-def test_a_group_deleted_in_the_middle_of_a_batch_keeps_what_came_after() -> None:
-    windows = watching(100)
-    windows.fold(batch(Record(1, offset=10)), NOW)
-
-    folded = windows.fold(
-        batch(Record(2, offset=20), Record(4, offset=40), Record(3, group="h")), NOW, {"g": 3}
-    )
-
-    assert offsets(windows) == {"t": [[40]]}
-    assert offsets(windows, "h") == {"t": [[0]]}
-    assert folded.dropped == {"group deleted": 1}
-
-
 def test_commits_wait_for_their_log_end_and_take_their_lag_from_it() -> None:
     windows = Windows()
     folded = windows.fold(

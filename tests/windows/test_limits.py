@@ -114,9 +114,9 @@ def classic(group: str, *members: str, partitions: int = 1) -> ClassicGroup:
 def test_groups_beyond_the_limit_have_no_members() -> None:
     membership = Membership(Limits(groups=2))
 
-    changes = membership.fold(enumerate([classic(f"g{at}", "m") for at in range(5)]))
-    membership.fold([(5, GroupDeleted("g0", Protocol.CLASSIC))])
-    later = membership.fold([(6, classic("g4", "m")), (7, Epoch("g5", 1))])
+    changes = membership.fold([classic(f"g{at}", "m") for at in range(5)])
+    membership.fold([GroupDeleted("g0", Protocol.CLASSIC)])
+    later = membership.fold([classic("g4", "m"), Epoch("g5", 1)])
 
     assert (sorted(changes.owners), changes.no_room) == (["g0", "g1"], 3)
     assert ([*later.owners], later.no_room) == (["g4"], 1)
@@ -126,10 +126,10 @@ def test_groups_beyond_the_limit_have_no_members() -> None:
 def test_only_so_many_members_and_assignments_are_held() -> None:
     membership = Membership(Limits(partitions=6))
 
-    first = membership.fold([(1, classic("a", "m", partitions=4))])
-    crowded = membership.fold([(2, classic("b", "m", partitions=4))])
-    grown = membership.fold([(3, classic("a", "m", "n", partitions=4))])
-    again = membership.fold([(4, classic("b", "m", partitions=4))])
+    first = membership.fold([classic("a", "m", partitions=4)])
+    crowded = membership.fold([classic("b", "m", partitions=4)])
+    grown = membership.fold([classic("a", "m", "n", partitions=4)])
+    again = membership.fold([classic("b", "m", partitions=4)])
 
     assert [each.no_room for each in (first, crowded, grown, again)] == [0, 1, 1, 0]
     assert [len(each.owners[name]) for each, name in ((first, "a"), (again, "b"))] == [4, 4]
@@ -147,8 +147,8 @@ def test_members_that_come_one_by_one_are_counted_as_well() -> None:
             MemberAssigned("g", name, 1, {UUID(int=1): partitions}),
         ]
 
-    full = membership.fold(enumerate(member("a", 0, 1) + member("b", 2, 3)))
-    left = membership.fold(enumerate([MemberGone("g", "a"), *member("b", 2, 3)]))
+    full = membership.fold(member("a", 0, 1) + member("b", 2, 3))
+    left = membership.fold([MemberGone("g", "a"), *member("b", 2, 3)])
 
     assert full.no_room == 1
     assert [*full.owners["g"]] == [("t", 0), ("t", 1)]
@@ -159,9 +159,9 @@ def test_names_of_topics_that_records_invent_are_forgotten_oldest_first() -> Non
     membership = Membership()
     names = {UUID(int=number): str(number) for number in range(TOLD + 10)}
 
-    membership.fold([(0, TopicNames("g", names)), (1, MemberSeen("g", "m", "", "c", "/h"))])
+    membership.fold([TopicNames("g", names), MemberSeen("g", "m", "", "c", "/h")])
     changes = membership.fold(
-        [(2, MemberAssigned("g", "m", 1, {UUID(int=9): (0,), UUID(int=10): (0,)}))]
+        [MemberAssigned("g", "m", 1, {UUID(int=9): (0,), UUID(int=10): (0,)})]
     )
 
     assert changes.owners == {"g": {("10", 0): ("/h", "c")}}

@@ -30,6 +30,30 @@ def test_commits_heard_since_the_topic_was_last_the_old_one_are_its_successors()
     assert [part.current_lag for part in detail(windows, "g")["t"]] == [5]
 
 
+def test_owners_stay_until_their_group_says_more() -> None:
+    windows = Windows(intervals=3)
+    windows.set_log_ends(log_ends(50, 50), {"t": 2})
+    windows.set_owners("g", {("t", 0): ("/host", "one"), ("t", 1): ("/host", "two")})
+    windows.set_owners("left", {("t", 0): ("/host", "one")})
+    windows.fold(batch(Record(1, 5), Record(2, 5, group="left")), NOW)
+
+    replace_topic(windows, "t", NOW, NOW + 1)
+    windows.set_log_ends(log_ends(8, 8), {"t": 2})
+    made_anew = owners(windows)
+    windows.delete_topic("t")
+    windows.set_owners("left", {})
+    windows.fold(batch(Record(3, 6), Record(4, 6, group="left")), NOW)
+    windows.set_log_ends(log_ends(9, 9), {"t": 2})
+
+    assert made_anew == [("/host", "one"), ("/host", "two")]
+    assert owners(windows) == made_anew
+    assert owners(windows, "left") == [("", ""), ("", "")]
+
+
+def owners(windows: Windows, group: str = "g") -> list[tuple[str, str]]:
+    return [(part.owner, part.client_id) for part in detail(windows, group)["t"]]
+
+
 def test_a_name_that_is_no_text_survives() -> None:
     windows = Windows(intervals=3)
     windows.set_log_ends(log_ends(50), {"t": 1})

@@ -12,7 +12,7 @@ from warren.config import Connection, Iam, Sasl, Tls
 from warren.errors import IamMissing, Unreachable
 
 MS = 1000
-READER = "warren-reader"  # how the groups of Spark's consumers begin; they never commit
+READER = "warren-reader"  # how the groups of Spark's consumers begin
 MODULES = "org.apache.kafka.common.security"
 LOGIN_MODULES = {
     "PLAIN": f"{MODULES}.plain.PlainLoginModule",
@@ -63,12 +63,16 @@ def librdkafka(servers: Sequence[str], connection: Connection) -> dict[str, obje
     return settings
 
 
-def spark(servers: Sequence[str], connection: Connection) -> dict[str, str]:
-    """Options for Spark's Kafka source."""
+def spark(servers: Sequence[str], connection: Connection, group: str) -> dict[str, str]:
+    """Options for Spark's Kafka source; `group` is never joined, and nothing is committed.
+
+    Spark keeps its consumers by group: options that differ must not name the same one.
+    """
     profile, tls, sasl = connection.profile, connection.tls, connection.sasl
     options = {
         "bootstrap.servers": ",".join(servers),
         "client.id": profile.client_id,
+        "group.id": group,
         "security.protocol": _protocol(connection),
         "request.timeout.ms": str(profile.read_timeout * MS),
         "socket.connection.setup.timeout.ms": str(profile.dial_timeout * MS),
@@ -79,8 +83,7 @@ def spark(servers: Sequence[str], connection: Connection) -> dict[str, str]:
         options |= _java_iam(connection.iam)
     elif sasl is not None:
         options |= _java_login(sasl)
-    named = {f"kafka.{name}": value for name, value in options.items()}
-    return {"groupIdPrefix": READER, **named}
+    return {f"kafka.{name}": value for name, value in options.items()}
 
 
 def _protocol(connection: Connection) -> str:

@@ -79,6 +79,13 @@ def host_name(text: str) -> str:
     return text
 
 
+def allowed_host(text: str) -> str:
+    """Accept a name, a domain that begins with a dot, or `*` for any name."""
+    if text != "*":
+        host_name(text.removeprefix("."))
+    return text.lower()
+
+
 def zookeeper_path(text: str) -> str:
     if not _ZOOKEEPER_PATH.fullmatch(text):
         raise ValueError("not a ZooKeeper path")

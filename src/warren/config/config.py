@@ -76,8 +76,6 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     config: Config
     path: Path  # the file
     warnings: list[str]  # worth telling, in `serve` and in `check-config`
-    unknown: list[
-        str
-    ]  # keys and sections nobody knows: warnings to `serve`, errors to `check-config`
+    unknown: list[str]  # keys and sections nobody knows: warnings, or with `--strict` problems
     unused: list[str]  # Burrow's keys that were set and do nothing here
     origins: Mapping[str, str]  # section.name.key: default, file, environment VARIABLE, ...

@@ -91,8 +91,8 @@ def _default(key: Key) -> str:
 
 
 def has_default(key: Key) -> bool:
-    """Say whether leaving a key out gives it a value; an empty text or table is none."""
-    return not key.is_required and key.default not in (None, "", Secret(), FrozenMap())
+    """Say whether leaving a key out gives it a value; an empty text, list or table is none."""
+    return not key.is_required and key.default not in (None, "", (), Secret(), FrozenMap())
 
 
 def _meaning(key: Key) -> str:

@@ -65,6 +65,7 @@ Name = Annotated[str, Check(str.lower, "the name of a section")]  # section name
 Regexp = Annotated[str, Check(_regexp, "a regular expression in RE2's dialect")]
 HostPort = Annotated[str, Check(addresses.host_port, "host:port, the port from 1 to 65535")]
 Host = Annotated[str, Check(addresses.host, "a host name or address")]
+AllowedHost = Annotated[str, Check(addresses.allowed_host, "a host name, .domain or *")]
 Listen = Annotated[str, Check(addresses.listen_address, "host:port or :port, the port up to 65535")]
 Url = Annotated[str, Check(addresses.url, "a URL such as https://host:port/path")]
 OptionalUrl = Annotated[

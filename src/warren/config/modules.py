@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from warren.config.groups import GroupFilter
 from warren.config.keys import (
+    AllowedHost,
     Count,
     HostPort,
     Listen,
@@ -183,6 +184,14 @@ class HttpServer(Named, frozen=True, kw_only=True):
             example="secret",
         ),
     ] = Secret()
+    allowed_hosts: Annotated[
+        tuple[AllowedHost, ...],
+        key(
+            "Warren's own. Further names under which people reach it with a browser; .example.com "
+            "is that and all names below it, * is any name.",
+            example='["warren.example.com"]',
+        ),
+    ] = ()
     allow_writes: Annotated[
         bool, key("Warren's own. Whether requests may change anything at all.")
     ] = True

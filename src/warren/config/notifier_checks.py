@@ -93,4 +93,6 @@ def _check_template(path: str, file: str, findings: Findings) -> None:
     except (OSError, ValueError) as error:  # ValueError: a name with a null in it
         reason = error.strerror if isinstance(error, OSError) else error
         problem = f"cannot be read: {reason}; must be a template file"
+        if not Path(file).is_absolute():
+            problem += f", relative to the working directory {Path.cwd()}"
         findings.refuse_value(path, shown(file), problem)

@@ -38,7 +38,8 @@ class Notifier(Filtered, frozen=True, kw_only=True):
     template_close: Annotated[
         str,
         key(
-            "Template of the message about a group that is good again; required with send-close.",
+            "Template of the message about a group that is good again, relative to the working "
+            "directory; required with send-close.",
             example="config/default-http-delete.tmpl",
         ),
     ] = ""

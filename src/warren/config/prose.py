@@ -31,9 +31,12 @@ ignored, lists are separated by spaces, tables are JSON objects. A variable cann
 `BURROW`.
 
 **What is wrong** is told all at once, one line each, and nothing starts. An unknown key or section
-is a warning to `warren serve` and an error to `warren check-config`. Problems in sections that
-nothing refers to are warnings, as Burrow never looks there. So is a configuration without any
-cluster, and a section that this version does nothing with yet.
+is a warning, as Burrow ignores it; `warren check-config --strict` takes it for a problem. Problems
+in sections that nothing refers to are warnings, as Burrow never looks there. So is a configuration
+without any cluster, and a section that this version does nothing with yet.
+
+**Files.** A relative path, of a template or any other file, starts at the working directory of
+Warren, as in Burrow, and not at the directory of the configuration.
 
 **Old names.** `group-whitelist` and `group-blacklist` work, with a warning.
 

@@ -29,6 +29,15 @@ def is_secretive(key: str) -> bool:
     return _SECRETIVE.search(key.lower()) is not None
 
 
+def is_secret_entry(key: str, value: object) -> bool:
+    """Say whether an entry is to be hidden: by its name, or for one of Java's options in it."""
+    return is_secretive(key) or (has_java_options(key) and is_secretive(str(value)))
+
+
+def has_java_options(key: str) -> bool:
+    return key.lower().endswith("javaoptions")
+
+
 def masked_url(url: str) -> str:
     """Leave of a URL what tells where it leads; other texts pass.
 
@@ -123,7 +132,7 @@ def shown(value: object) -> str:
 
 
 def _entry(key: str, value: object) -> str:
-    return _quoted(MASK) if value and is_secretive(key) else shown(value)
+    return _quoted(MASK) if value and is_secret_entry(key, value) else shown(value)
 
 
 def _quoted(text: str) -> str:

@@ -74,11 +74,8 @@ def plain_settings(member: Member, data: Path, offsets_partitions: int) -> dict[
         "transaction.state.log.num.partitions": "4",
         "share.coordinator.state.topic.replication.factor": "1",
         "share.coordinator.state.topic.min.isr": "1",
-        "group.initial.rebalance.delay.ms": "0",
         # A topic asked for by mistake must not come into being.
         "auto.create.topics.enable": "false",
-        # Compaction would thin out, while a test or a measurement reads, what a loader wrote.
-        "log.cleaner.enable": "false",
     }
 
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from warren import bounds
+
 Ints = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -40,8 +42,8 @@ class Evidence(NamedTuple):
     had_stopped: Mask  # when judged last, and no commit came since
 
 
-def decide(evidence: Evidence, allowed_lag: int, now_ms: int) -> npt.NDArray[np.uint8]:
-    """The first rule that holds for each window."""
+def decide(evidence: Evidence, allowed_lag: int, now_ms: int | Ints) -> npt.NDArray[np.uint8]:
+    """The first rule that holds for each window; `now_ms` may be each one's own."""
     offset, committed_ms, lag, current_lag, lowest_end, had_stopped = evidence
     at_the_end = was_at_the_end(offset, lowest_end)
     holds = {
@@ -61,10 +63,10 @@ def is_caught_up(current_lag: Ints, allowed_lag: int) -> Mask:
     return current_lag <= allowed_lag
 
 
-def has_stopped(committed_ms: Grid, now_ms: int) -> Mask:
+def has_stopped(committed_ms: Grid, now_ms: int | Ints) -> Mask:
     """The silence since the last commit is longer than the whole window."""
     first, last = committed_ms[:, 0], committed_ms[:, -1]
-    return now_ms - last > last - first
+    return bounds.minus(now_ms, last) > bounds.minus(last, first)
 
 
 def was_at_the_end(offset: Grid, lowest_end: Ints) -> Mask:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from warren import bounds
 from warren.evaluate import rules
 from warren.evaluate.rules import Evidence, Rule
 from warren.histories import Histories, ranges, span
@@ -66,6 +67,7 @@ class Groups:
     """A line for each group, sorted by name."""
 
     first: Ints  # its partitions are the lines from first[i] to before first[i + 1]
+    as_of_ms: Ints  # it is judged as it was then: later commits may not have been read
     status: Bytes
     complete: Floats
     partition_count: Ints
@@ -78,7 +80,7 @@ class Groups:
 class Verdicts:
     """The judgement of one moment over one cluster. It owns its arrays: nothing changes them."""
 
-    now_s: int
+    now_s: int  # when they were judged; nothing is judged as of later
     names: tuple[str, ...]  # of the groups, sorted
     topics: tuple[str, ...]
     owners: tuple[str, ...]  # names of owners and of clients; 0 is nobody
@@ -92,28 +94,39 @@ class Verdicts:
 
 
 def judge(histories: Histories, settings: Settings, now_s: int) -> Verdicts:
-    """Judge every partition, then every group by its partitions."""
+    """Judge every partition, then every group by its partitions.
+
+    A group is judged as of the moment up to which its commits have been read, which is before
+    `now_s` or at it: what has not been read yet is not taken for silence.
+    """
     row, count = histories.rows(), histories.pair_count
-    end_row = histories.end_rows()
-    partitions = _judge_partitions(histories, row, end_row, settings, now_s)
     lines = np.concatenate([[0], np.cumsum(count)])
     first = np.append(lines[histories.group_pair], lines[-1])
+    as_of_ms = _as_of_ms(histories.as_of_s, now_s)
+    of_line = np.repeat(as_of_ms, np.diff(first))
+    partitions = _judge_partitions(histories, row, of_line, settings)
     return Verdicts(
         now_s,
         histories.groups,
         histories.topics,
         histories.owners,
-        _judge_groups(partitions, first, histories.last_ms[row]),
+        _judge_groups(partitions, first, as_of_ms, histories.last_ms[row]),
         partitions,
     )
 
 
+def _as_of_ms(as_of_s: npt.NDArray[np.float64], now_s: int) -> Ints:
+    """In milliseconds; 0 where nothing is known to have been read, so that nothing is silent."""
+    as_of_ms: Ints = (np.clip(as_of_s, 0, now_s) * 1000).astype(np.int64)
+    return as_of_ms
+
+
 def _judge_partitions(
-    histories: Histories, row: Ints, end_row: Ints, settings: Settings, now_s: int
+    histories: Histories, row: Ints, as_of_ms: Ints, settings: Settings
 ) -> Partitions:
     filled, count = histories.filled[row], histories.pair_count
     complete = filled.astype(np.float32) / np.float32(histories.offset.shape[1])
-    current_lag = _current_lag(histories, row, end_row)
+    current_lag = _current_lag(histories, row)
     rule = np.full(len(row), Rule.NOT_JUDGED, np.uint8)
     judged = (filled > 0) & (complete >= np.float32(settings.minimum_complete))
     caught_up = rules.is_caught_up(current_lag, settings.allowed_lag)
@@ -128,10 +141,10 @@ def _judge_partitions(
             np.stack([start.committed_ms[some], end.committed_ms[some]], axis=1),
             np.asfortranarray(histories.lag[where]),
             current_lag[some],
-            histories.lowest_end[end_row[some]],
+            histories.lowest_end[some],
             histories.stopped[row[some]],
         )
-        rule[some] = rules.decide(evidence, settings.allowed_lag, now_s * 1000)
+        rule[some] = rules.decide(evidence, settings.allowed_lag, as_of_ms[some])
     return Partitions(
         topic=np.repeat(histories.pair_topic.astype(np.int32), count),
         partition=ranges(np.zeros_like(count), count).astype(np.int32),
@@ -144,13 +157,13 @@ def _judge_partitions(
         end=end,
         owner=histories.owner[row],
         client=histories.client[row],
-        lowest_end=histories.lowest_end[end_row],
+        lowest_end=histories.lowest_end,
     )
 
 
-def _current_lag(histories: Histories, row: Ints, end_row: Ints) -> Ints:
+def _current_lag(histories: Histories, row: Ints) -> Ints:
     """How far the last commit is behind the newest log end; 0 where there was no commit."""
-    lag = np.maximum(histories.newest_end[end_row] - histories.offset[row, -1], 0)
+    lag = bounds.lag(histories.newest_end, histories.offset[row, -1])
     return np.where(histories.filled[row] > 0, lag, 0)
 
 
@@ -163,7 +176,7 @@ def _edge(histories: Histories, row: Ints, column: int) -> Edge:
     )
 
 
-def _judge_groups(partitions: Partitions, first: Ints, last_ms: Ints) -> Groups:
+def _judge_groups(partitions: Partitions, first: Ints, as_of_ms: Ints, last_ms: Ints) -> Groups:
     """A group is as bad as its worst partition; each of STOP, STALL and REWIND makes it ERR."""
     begin, count = first[:-1], np.diff(first)
     worst = np.maximum.reduceat(np.minimum(partitions.status, np.uint8(Status.ERR)), begin)
@@ -172,10 +185,11 @@ def _judge_groups(partitions: Partitions, first: Ints, last_ms: Ints) -> Groups:
     is_max = np.flatnonzero(partitions.current_lag == np.repeat(max_lag, count))
     return Groups(
         first=first,
+        as_of_ms=as_of_ms,
         status=worst,
         complete=(full / count).astype(np.float32),
         partition_count=count,
-        total_lag=np.add.reduceat(partitions.current_lag, begin),
+        total_lag=bounds.sums(partitions.current_lag, begin),
         max_lag_line=is_max[np.searchsorted(is_max, begin)],
         last_commit_ms=np.maximum.reduceat(last_ms, begin),
     )

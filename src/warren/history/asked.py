@@ -1,22 +1,31 @@
-"""Answers what the HTTP workers ask about the past: few at a time, and none for long.
+"""Answers what the HTTP workers ask about the past: most of it at once, and none for long.
 
-Spark reads Kafka too. So that readers do not hurt that, their queries have a pool of their own, no
-more than two run at once, and one that takes too long is cancelled.
+Spark reads Kafka too. So that readers do not hurt that, it is asked only for what is in neither
+memory nor a few files; its queries have a pool of their own, no more than two run at once, and one
+that takes too long is cancelled.
 """
 
 import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+import structlog
 from pyspark import SparkContext
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from warren.errors import NoHistory
+from warren.errors import NoHistory, NotKept
 from warren.history import one_group, queries
+from warren.history.failures import failures
+from warren.history.files import Files, small
+from warren.history.in_memory import Kept
 from warren.history.period import Period
+from warren.history.recent import Recent
+from warren.tables import GROUP, PARTITION
+
+log = structlog.get_logger()
 
 POOL = "history readers"
 AT_ONCE = 2
@@ -28,39 +37,74 @@ class TooMuch(Exception):
     """Why there is no answer now."""
 
 
+class Asked(NamedTuple):
+    """One request for the past of a group."""
+
+    cluster: str
+    group: str
+    period: Period
+    partitions: int  # lines of the heat map; 0: none is wanted
+    is_known: bool = False  # the group is there now: that nothing was kept of it is no error
+
+
 class Reader:
+    """The last hours from memory, what is small from the table's files, and the rest by Spark."""
+
     def __init__(self, directory: str) -> None:
+        self.recent = Recent()
+        self.files = Files(directory)
         self._spark: SparkSession | None = None
         self._directory = directory
-        self._turns = threading.Semaphore(AT_ONCE)
+        self._turns = threading.Semaphore(AT_ONCE)  # for Spark
+        self._scans = threading.Semaphore(AT_ONCE)  # for the table's files
 
     def begin(self, spark: SparkSession) -> None:
-        """Requests come before Spark is up; from now on they are answered."""
+        """Requests come before Spark is up; from now on it can be asked."""
         self._spark = spark
 
-    def group(self, cluster: str, group: str, period: Period, partitions: int) -> str:
+    def from_memory(self, asked: Asked) -> str:
+        """As `from_table`, at once; empty when memory does not reach that far back."""
+        kept = self.recent.kept(
+            asked.cluster, asked.group, asked.period, partitions=asked.partitions > 0
+        )
+        return "" if kept is None else _answered(kept, asked)
+
+    def from_table(self, asked: Asked) -> str:
         """JSON: a code, and the answer to pass on."""
+        kinds = (GROUP, PARTITION) if asked.partitions else (GROUP,)
         try:
-            with self._turn() as spark:
-                rows = queries.kept(spark, self._directory, period, cluster, group)
-                answer = _answer(rows, period, partitions)
-            return _told(200, {"cluster": cluster, "group": group} | answer)
+            with failures(f"history cannot be read from {self._directory}"):
+                with _one_of(self._scans):
+                    kept = small(self.files, asked.period, asked.cluster, asked.group, kinds)
+                    if kept is not None:
+                        return _answered(kept, asked)
+                with self._turn() as spark:
+                    where = (self._directory, asked.period, asked.cluster, asked.group)
+                    return _answered(queries.kept(spark, *where), asked)
         except TooMuch as busy:
             return _told(503, {"error": True, "message": str(busy)})
         except NoHistory as nothing:
             return _told(404, {"error": True, "message": str(nothing)})
+        except NotKept as problem:
+            log.warning("a request for history failed", problem=str(problem))
+            return _told(500, {"error": True, "message": str(problem)})
 
     @contextmanager
     def _turn(self) -> Iterator[SparkSession]:
         if self._spark is None:
             raise TooMuch("Spark is not up yet; ask again in a moment")
-        if not self._turns.acquire(timeout=WAIT_SECONDS):
-            raise TooMuch("others are being answered; ask again in a moment")
-        try:
-            with _limited(self._spark.sparkContext):
-                yield self._spark
-        finally:
-            self._turns.release()
+        with _one_of(self._turns), _limited(self._spark.sparkContext):
+            yield self._spark
+
+
+@contextmanager
+def _one_of(turns: threading.Semaphore) -> Iterator[None]:
+    if not turns.acquire(timeout=WAIT_SECONDS):
+        raise TooMuch("others are being answered; ask again in a moment")
+    try:
+        yield
+    finally:
+        turns.release()
 
 
 @contextmanager
@@ -88,14 +132,22 @@ def _limited(context: SparkContext) -> Iterator[None]:
         timer.cancel()
 
 
-def _answer(rows: DataFrame, period: Period, partitions: int) -> one_group.Json:
-    groups = queries.groups(rows)
-    return {
-        **period._asdict(),
-        **one_group.curve(groups, period),
-        "incidents": one_group.incidents(groups),
-        "heat_map": one_group.heat_map(queries.partitions(rows), period, partitions),
-    }
+def _answered(kept: Kept, asked: Asked) -> str:
+    curve = one_group.curve(kept, asked.period)
+    if not curve["moments"] and not asked.is_known:
+        message = "there is no such group, and nothing is kept of one in that time"
+        return _told(404, {"error": True, "message": message})
+    return _told(
+        200,
+        {
+            "cluster": asked.cluster,
+            "group": asked.group,
+            **asked.period._asdict(),
+            **curve,
+            "incidents": one_group.incidents(kept),
+            "heat_map": one_group.heat_map(kept, asked.period, asked.partitions),
+        },
+    )
 
 
 def _told(code: int, answer: object) -> str:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pyarrow as pa
 import structlog
 from pyspark.sql import SparkSession
 
@@ -31,7 +32,12 @@ class Keeper:
     kind, name = "history", "keeper"
 
     def __init__(
-        self, spark: SparkSession, directory: str, settings: History, boards: Callable[[], Board]
+        self,
+        spark: SparkSession,
+        directory: str,
+        settings: History,
+        boards: Callable[[], Board],
+        kept: Callable[[pa.Table], None] = lambda _: None,
     ) -> None:
         self.problem = ""
         self.restarts = 0
@@ -40,6 +46,7 @@ class Keeper:
         self._interval_s = settings.history_interval
         self._granularity = Granularity(settings)
         self._boards = boards
+        self._kept = kept  # to be told the rows of each moment that was kept
         self._newest_ms = 0
         self._after = ""
         self._told: dict[str, object] = {"last_rows": None, "last_seconds": None}
@@ -79,6 +86,7 @@ class Keeper:
         began, moment = time.monotonic(), rows(board, clusters, self._granularity)
         if len(moment):
             table.append(spark, self._directory, moment, _writer(board) + self._after)
+            self._kept(moment)
         self._newest_ms, self.problem = board.moment_ms, ""
         self._outcomes["kept"] += 1
         took = round(time.monotonic() - began, 3)

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
-from warren.history import queries
+from warren.history.in_memory import GAP, Kept
 from warren.history.period import Period
 from warren.model import Status
 
 STEPS, COLUMNS = 500, 100  # of the curve, and of the heat map
+NAMES = {status.value: status.name for status in Status}
 
 Json = dict[str, Any]
 
@@ -40,16 +38,16 @@ def spread_out(found: Mapping[int, Json], steps: int) -> list[Json]:
     usual = statistics.median_low(gaps) if gaps else 1
     spread: list[Json] = [{}] * steps
     for step, gap in zip(known, [*gaps, usual], strict=False):  # of nothing there is no last one
-        held = gap if gap <= queries.GAP * usual else usual
+        held = gap if gap <= GAP * usual else usual
         for at in range(step, min(step + held, steps)):
             spread[at] = found[step]
     return spread
 
 
-def curve(groups: DataFrame, period: Period, most: int = STEPS) -> Json:
+def curve(kept: Kept, period: Period, most: int = STEPS) -> Json:
     """A group's lag, status and offsets in steps of equal length."""
     step_ms = step_of(period, most)
-    found = queries.steps(groups, ["group"], period.since_ms, step_ms).to_pylist()
+    found = kept.steps(period.since_ms, step_ms).to_pylist()
     times = times_of(period, step_ms)
     spread = spread_out({row["step"]: row for row in found}, len(times))
     return {
@@ -63,22 +61,23 @@ def curve(groups: DataFrame, period: Period, most: int = STEPS) -> Json:
     }
 
 
-def incidents(groups: DataFrame) -> list[Json]:
+def incidents(kept: Kept) -> list[Json]:
     """The newest first."""
-    found = queries.incidents(groups, queries.moments(groups)).orderBy(F.desc("began_ms"))
-    columns = found.select("began_ms", "ended_ms", "status", "max_lag").toArrow().to_pylist()
-    return [row | {"status": _name(row["status"])} for row in columns]
+    told = ("began_ms", "ended_ms", "status", "max_lag")
+    found = kept.incidents().select([*told]).sort_by([("began_ms", "descending")])
+    return [row | {"status": _name(row["status"])} for row in found.to_pylist()]
 
 
-def heat_map(partitions: DataFrame, period: Period, lines: int) -> Json:
-    """The partitions that lagged most, each with its lag and status in steps of equal length."""
+def heat_map(kept: Kept, period: Period, lines: int) -> Json:
+    """The partitions that lagged most, each with its lag and status in steps of equal length.
+
+    Who wants no lines gets no total either: partitions are most of the rows there are.
+    """
     step_ms = step_of(period, COLUMNS)
     times = times_of(period, step_ms)
-    lagging = queries.lagging(partitions)
-    total, worst = lagging.count(), queries.most(lagging, lines)
+    total, found = kept.heat(lines, period.since_ms, step_ms) if lines else (0, None)
     cells: dict[tuple[str, int | None], dict[int, Json]] = {}
-    some = queries.only(partitions, worst)
-    for row in queries.steps(some, queries.LINE, period.since_ms, step_ms).to_pylist():
+    for row in found.to_pylist() if found else []:
         cells.setdefault((row["topic"], row["partition"]), {})[row["step"]] = row
     most = {line: max(row["lag"] for row in steps.values()) for line, steps in cells.items()}
     shown = sorted(cells, key=_in_order)
@@ -101,4 +100,4 @@ def _in_order(line: tuple[str, int | None]) -> tuple[str, int]:
 
 
 def _name(status: int | None) -> str | None:
-    return None if status is None else Status(status).name
+    return None if status is None else NAMES[status]

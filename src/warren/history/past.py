@@ -1,16 +1,21 @@
-"""Which part of which history a command is about, and a Spark to read it with."""
+"""Which part of which history a command is about, and how it is read.
 
-from collections.abc import Iterator, Mapping
+What is small is read from the table's own files; Spark, which takes long to start, reads the rest.
+"""
+# ruff: noqa: PLC0415  # Spark is imported where it is needed
+
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
-
-from warren import jars
 from warren.config import Spark
-from warren.history import queries
+from warren.history.files import Files, small
+from warren.history.in_memory import Kept
 from warren.history.period import Period
-from warren.session import start_session, stop_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -21,15 +26,32 @@ class Past:
     spark: Spark = field(default_factory=Spark)
 
     @contextmanager
-    def reading(self, group: str = "") -> Iterator[DataFrame]:
-        """The rows, while a Spark of our own runs; a Warren that writes them is not disturbed."""
-        conf: Mapping[str, str] = self.spark.conf
-        master, memory = self.spark.master, self.spark.driver_memory
-        spark = start_session(master, "warren report", conf, memory, bundles=(jars.DELTA,))
+    def reading(self, group: str = "", kinds: Sequence[str] = ()) -> Iterator[Kept]:
+        """The rows, of some kinds if they are named; a Warren that writes them does not notice."""
+        found = small(Files(self.directory), self.period, self.cluster, group, kinds)
+        if found is not None:
+            yield found
+            return
+        from warren.history.failures import failures
+
+        with failures(f"history cannot be read from {self.directory}"), self.session() as spark:
+            from warren.history import queries
+
+            rows = queries.kept(spark, self.directory, self.period, self.cluster, group)
+            with rows.held() as kept:
+                yield kept
+
+    @contextmanager
+    def session(self) -> "Iterator[SparkSession]":
+        """A Spark of our own."""
+        from warren import jars
+        from warren.session import start_session, stop_session
+
+        conf, memory = self.spark.conf, self.spark.driver_memory
+        spark = start_session(
+            self.spark.master, "warren report", conf, memory, bundles=(jars.DELTA,)
+        )
         try:
-            yield self.rows(spark, group)
+            yield spark
         finally:
             stop_session(spark)
-
-    def rows(self, spark: SparkSession, group: str = "") -> DataFrame:
-        return queries.kept(spark, self.directory, self.period, self.cluster, group)

@@ -1,7 +1,9 @@
 """From when to when."""
 
+from datetime import date
 from typing import NamedTuple
 
+from warren import bounds
 from warren.config.times import moment
 
 
@@ -16,3 +18,8 @@ def between(since: str, until: str, now_ms: int) -> Period:
     if period.since_ms >= period.until_ms:
         raise ValueError(f"the period from {since} until {until or 'now'} is empty")
     return period
+
+
+def day(moment_ms: int) -> date:
+    """In UTC, as the table has it."""
+    return bounds.moment(moment_ms).date()

@@ -1,27 +1,28 @@
 """What reports, the terminal and the page ask of history, in Spark SQL.
 
-Each function takes rows of HISTORY and gives a small table. Groups have a row of their own for
-every moment, so that only heat maps and log ends need the many rows of partitions.
+Groups have a row of their own for every moment, so that only heat maps and log ends need the many
+rows of partitions. `in_memory` answers the same questions for what is small.
 """
 
-from collections.abc import Sequence
-from datetime import UTC, date, datetime
-from functools import reduce
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, reduce
 from operator import and_, or_
+from typing import Any
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from warren import bounds
 from warren.errors import NoHistory
-from warren.history.period import Period
+from warren.history.in_memory import GAP, LINE, Name, sampled
+from warren.history.period import Period, day
 from warren.tables import GROUP, LOG_END, PARTITION
 
-# A moment lasts until the next one; after a longer silence than so many usual ones nobody watched.
-GAP = 3
-LINE = ("topic", "partition")  # what a row of a heat map is of
-SAMPLES = 8  # moments at which log ends are looked at: growth needs no more
+NOT_OF_GROUPS = {"day", "topic", "owner", "client"}
 
 MOMENTS = """
 WITH seen AS (SELECT DISTINCT cluster, moment_ms FROM {groups}),
@@ -87,21 +88,22 @@ SELECT cluster, topic, sum(partitions) AS partitions, sum(messages) AS messages,
 FROM grown GROUP BY cluster, topic
 """
 
+
 STATUSES = """
 WITH counted AS (
     SELECT cluster, moment_ms, (moment_ms - {since}) DIV {step} AS step,
         sum(CAST(status = 1 AS INT)) AS ok, sum(CAST(status = 2 AS INT)) AS warn,
-        sum(CAST(status = 3 AS INT)) AS err, sum(lag) AS lag
+        sum(CAST(status = 3 AS INT)) AS err
     FROM {groups} GROUP BY cluster, moment_ms
 )
-SELECT cluster, step, max(ok) AS ok, max(warn) AS warn, max(err) AS err, max(lag) AS lag
+SELECT cluster, step, max(ok) AS ok, max(warn) AS warn, max(err) AS err
 FROM counted GROUP BY cluster, step
 """
 
 
 def kept(
     spark: SparkSession, directory: str, period: Period, cluster: str = "", group: str = ""
-) -> DataFrame:
+) -> "InSpark":
     """All rows of a period, of one cluster or group if named."""
     try:
         rows = spark.read.format("delta").load(directory)
@@ -112,89 +114,99 @@ def kept(
     rows = rows.where(in_days & in_time)
     if cluster:
         rows = rows.where(F.col("cluster") == cluster)
-    return rows.where(F.col("group") == group) if group else rows
+    return InSpark(rows.where(F.col("group") == group) if group else rows)
 
 
-def day(moment_ms: int) -> date:
-    return datetime.fromtimestamp(moment_ms / 1000, UTC).date()
+class InSpark:
+    """Rows of a period, in Spark; what each question means is told in `in_memory.Kept`."""
+
+    def __init__(self, rows: DataFrame) -> None:
+        self.rows = rows
+        self._groups = rows.where(F.col("kind") == GROUP)
+
+    @contextmanager
+    def held(self) -> Iterator["InSpark"]:
+        """For several questions: the groups are read once."""
+        columns = [each for each in self._groups.columns if each not in NOT_OF_GROUPS]
+        usual = self._groups
+        self._groups = usual.select(*columns).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            yield self
+        finally:
+            self._groups.unpersist()
+            self._groups = usual
+
+    def clusters(self) -> list[str]:
+        return sorted(row.cluster for row in self._groups.select("cluster").distinct().collect())
+
+    def together(self, topic: str, partition: int | None) -> "InSpark":
+        some = self._partitions.where(F.col("topic") == topic)
+        if partition is not None:
+            some = some.where(F.col("partition") == partition)
+        added = some.groupBy("cluster", "group", "moment_ms").agg(
+            _bounded("lag"),
+            F.max(F.coalesce("max_lag", "lag")).alias("max_lag"),
+            F.max("status").alias("status"),
+            _bounded("offset"),
+        )
+        return InSpark(added.withColumn("kind", F.lit(GROUP)))
+
+    def steps(self, since_ms: int, step_ms: int, names: Sequence[Name] | None = None) -> pa.Table:
+        groups = self._groups
+        if names is not None:
+            some = [F.struct(F.lit(cluster), F.lit(group)) for cluster, group in names]
+            groups = groups.where(F.struct("cluster", "group").isin(some))
+        return _steps(groups, ["cluster", "group"], since_ms, step_ms)
+
+    def heat(self, lines: int, since_ms: int, step_ms: int) -> tuple[int, pa.Table]:
+        lagging = self._partitions.groupBy(*LINE).agg(F.max("lag").alias("most"))
+        worst = lagging.orderBy(F.desc("most"), *LINE).limit(lines)
+        # A folded one's partition is null, which equals null.
+        same = (F.col(f"all.{name}").eqNullSafe(F.col(f"some.{name}")) for name in LINE)
+        some = self._partitions.alias("all").join(
+            F.broadcast(worst.alias("some")), reduce(and_, same), how="left_semi"
+        )
+        return lagging.count(), _steps(some, LINE, since_ms, step_ms)
+
+    def incidents(self) -> pa.Table:
+        return self._asked(INCIDENTS, moments=F.broadcast(self._moments))
+
+    def spread(self) -> pa.Table:
+        return self._asked(GROUPS, moments=F.broadcast(self._moments))
+
+    def topics(self) -> pa.Table:
+        times = self._moments.select("cluster", "moment_ms").collect()
+        # Each moment compared on its own: of a long list Parquet is told only first and last.
+        each = (F.col("moment_ms") == at for at in sampled((row[0], row[1]) for row in times))
+        is_sampled = reduce(or_, each, F.lit(False))  # noqa: FBT003  Spark's way
+        ends = self.rows.where((F.col("kind") == LOG_END) & is_sampled)
+        return self.rows.sparkSession.sql(TOPICS, ends=ends).toArrow()
+
+    def statuses(self, since_ms: int, step_ms: int) -> pa.Table:
+        found = self._asked(STATUSES, since=since_ms, step=step_ms)
+        return found.sort_by([("cluster", "ascending"), ("step", "ascending")])
+
+    @property
+    def _partitions(self) -> DataFrame:
+        return self.rows.where(F.col("kind") == PARTITION)
+
+    @cached_property
+    def _moments(self) -> DataFrame:
+        """Each moment with the time it stands for, and a number that leaves one out at each gap."""
+        return self._groups.sparkSession.sql(MOMENTS, groups=self._groups, gap=GAP)
+
+    def _asked(self, question: str, **about: Any) -> pa.Table:
+        return self._groups.sparkSession.sql(question, groups=self._groups, **about).toArrow()
 
 
-def groups(rows: DataFrame) -> DataFrame:
-    return rows.where(F.col("kind") == GROUP)
+def _bounded(name: str) -> Column:
+    """A sum of what clients chose: Spark would fail where no number can hold it."""
+    exact = f"sum(CAST({name} AS DECIMAL(38, 0)))"
+    within = f"CAST(greatest(least({exact}, {bounds.MOST}), {bounds.LEAST}) AS BIGINT)"
+    return F.expr(within).alias(name)
 
 
-def partitions(rows: DataFrame) -> DataFrame:
-    return rows.where(F.col("kind") == PARTITION)
-
-
-def moments(groups: DataFrame) -> DataFrame:
-    """Each moment with the time it stands for, and a number that leaves one out at every gap."""
-    return groups.sparkSession.sql(MOMENTS, groups=groups, gap=GAP)
-
-
-def spread(groups: DataFrame, moments: DataFrame) -> DataFrame:
-    """How long each group was in each status, and how its total lag was spread."""
-    return groups.sparkSession.sql(GROUPS, groups=groups, moments=F.broadcast(moments))
-
-
-def incidents(groups: DataFrame, moments: DataFrame) -> DataFrame:
-    """Times in which a group was not OK without a break; `ended_ms` is null where it lasts."""
-    return groups.sparkSession.sql(INCIDENTS, groups=groups, moments=F.broadcast(moments))
-
-
-def topics(rows: DataFrame, moments: DataFrame) -> DataFrame:
-    """What was written to each topic: how far its log ends moved."""
-    # Each moment compared on its own: of a long list Parquet is told no more than first and last.
-    each = (F.col("moment_ms") == moment_ms for moment_ms in _sampled(moments))
-    is_sampled = reduce(or_, each, F.lit(False))  # noqa: FBT003  Spark's way
-    ends = rows.where((F.col("kind") == LOG_END) & is_sampled)
-    return rows.sparkSession.sql(TOPICS, ends=ends)
-
-
-def _sampled(moments: DataFrame) -> list[int]:
-    """The first, the last, and some between, of every cluster."""
-    at: dict[str, list[int]] = {}
-    for row in sorted(moments.select("cluster", "moment_ms").collect()):
-        at.setdefault(row.cluster, []).append(row.moment_ms)
-    chosen = (each for times in at.values() for each in [*times[:: _stride(times)], times[-1]])
-    return sorted(set(chosen))
-
-
-def _stride(times: Sequence[int]) -> int:
-    return len(times) // SAMPLES + 1
-
-
-def together(partitions: DataFrame) -> DataFrame:
-    """Partitions of a group as if they were a group: their lag added up, at each moment."""
-    return partitions.groupBy("cluster", "group", "moment_ms").agg(
-        F.sum("lag").alias("lag"),
-        F.max(F.coalesce("max_lag", "lag")).alias("max_lag"),
-        F.max("status").alias("status"),
-        F.sum("offset").alias("offset"),
-    )
-
-
-def lagging(partitions: DataFrame) -> DataFrame:
-    """Each partition, or topic of folded ones, with the most that it lagged."""
-    return partitions.groupBy(*LINE).agg(F.max("lag").alias("most"))
-
-
-def most(lagging: DataFrame, lines: int) -> DataFrame:
-    """Those that lagged most."""
-    return lagging.orderBy(F.desc("most"), *LINE).limit(lines)
-
-
-def only(partitions: DataFrame, lines: DataFrame) -> DataFrame:
-    """The rows of these lines; a folded one's partition is null, which equals null."""
-    return partitions.alias("all").join(
-        F.broadcast(lines.alias("some")),
-        reduce(and_, (F.col(f"all.{name}").eqNullSafe(F.col(f"some.{name}")) for name in LINE)),
-        how="left_semi",
-    )
-
-
-def steps(rows: DataFrame, by: Sequence[str], since_ms: int, step_ms: int) -> pa.Table:
-    """Rows thinned out to steps of time: the worst of each, and its last offset."""
+def _steps(rows: DataFrame, by: Sequence[str], since_ms: int, step_ms: int) -> pa.Table:
     step = F.floor((F.col("moment_ms") - since_ms) / step_ms).alias("step")
     thinned = rows.groupBy(*by, step).agg(
         F.max("lag").alias("lag"),
@@ -204,9 +216,3 @@ def steps(rows: DataFrame, by: Sequence[str], since_ms: int, step_ms: int) -> pa
         F.count("*").alias("moments"),
     )
     return thinned.orderBy(*by, "step").toArrow()
-
-
-def statuses(groups: DataFrame, since_ms: int, step_ms: int) -> pa.Table:
-    """How many groups of each cluster were in each status, by step of time."""
-    found = groups.sparkSession.sql(STATUSES, groups=groups, since=since_ms, step=step_ms)
-    return found.orderBy("cluster", "step").toArrow()

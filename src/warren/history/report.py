@@ -1,16 +1,12 @@
 """What `warren report` tells: plain tables, ready to be shown in any form."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
-from warren.history import queries
+from warren.history.in_memory import Kept
 from warren.history.one_group import spread_out, step_of, times_of
 from warren.history.period import Period
 from warren.model import Status
@@ -41,52 +37,46 @@ class Report:
     statuses: dict[str, list[Series]]  # by cluster: how many groups were in each
 
 
-def make(rows: DataFrame, period: Period, top: int) -> Report:
-    """Ask Spark for everything; `top` lines of each table."""
+def make(kept: Kept, period: Period, top: int) -> Report:
+    """Ask for everything; `top` lines of each table."""
     step_ms = step_of(period, STEPS)
     times = times_of(period, step_ms)
-    with _held(queries.groups(rows)) as groups, _held(queries.moments(groups)) as moments:
-        with _held(queries.spread(groups, moments)) as spread:
-            worst = _groups(spread, top)
-            clusters = _clusters(spread)
-        incidents = _incidents(queries.incidents(groups, moments), top)
-        topics = _topics(queries.topics(rows, moments), top)
-        lags = _lags(groups, worst[:DRAWN], period.since_ms, step_ms, len(times))
-        counts = queries.statuses(groups, period.since_ms, step_ms)
-    statuses = _statuses(counts, len(times))
-    return Report(period, clusters, worst, incidents, topics, times, lags, statuses)
+    spread = kept.spread().to_pylist()
+    worst = _groups(spread, top)
+    return Report(
+        period,
+        _clusters(spread),
+        worst,
+        _incidents(kept.incidents(), top),
+        _topics(kept.topics(), top),
+        times,
+        _lags(kept, worst[:DRAWN], period.since_ms, step_ms, len(times)),
+        _statuses(kept.statuses(period.since_ms, step_ms), len(times)),
+    )
 
 
-@contextmanager
-def _held(frame: DataFrame) -> Iterator[DataFrame]:
-    """Several questions, read once."""
-    columns = [name for name in frame.columns if name not in {"day", "topic", "owner", "client"}]
-    held = frame.select(*columns).persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        yield held
-    finally:
-        held.unpersist()
-
-
-def _groups(spread: DataFrame, top: int) -> Rows:
-    worst = (F.desc("err_ms"), F.desc("warn_ms"), F.desc("max_lag"), "cluster", "group")
-    found = spread.where(F.col("group").isNotNull()).orderBy(*worst).limit(top)
+def _groups(spread: Rows, top: int) -> Rows:
+    groups = [row for row in spread if row["group"] is not None]
+    groups.sort(key=_trouble)
     return [
         {"cluster": row["cluster"], "group": row["group"], "status": _status(row["last_status"])}
         | {"lag": row["last_lag"]}
         | _shares(row)
-        for row in found.toArrow().to_pylist()
+        for row in groups[:top]
     ]
 
 
-def _clusters(spread: DataFrame) -> Rows:
-    named = F.count("group").alias("groups")
-    counted = spread.groupBy("cluster").agg(named).toArrow().to_pylist()
-    sizes = {row["cluster"]: row["groups"] for row in counted}
-    together = spread.where(F.col("group").isNull()).orderBy("cluster")
+def _trouble(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What to sort by, so that the worst come first."""
+    return -row["err_ms"], -row["warn_ms"], -row["max_lag"], row["cluster"], row["group"]
+
+
+def _clusters(spread: Rows) -> Rows:
+    sizes = Counter(row["cluster"] for row in spread if row["group"] is not None)
+    together = (row for row in spread if row["group"] is None)
     return [
         {"cluster": row["cluster"], "groups": sizes[row["cluster"]]} | _shares(row)
-        for row in together.toArrow().to_pylist()
+        for row in sorted(together, key=lambda row: str(row["cluster"]))
     ]
 
 
@@ -106,8 +96,9 @@ def _shares(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _incidents(incidents: DataFrame, top: int) -> Rows:
-    longest = (F.desc("lasted_ms"), F.desc("max_lag"), "cluster", "group")
+def _incidents(incidents: pa.Table, top: int) -> Rows:
+    order = [("lasted_ms", "descending"), ("max_lag", "descending")]
+    longest = incidents.sort_by([*order, ("cluster", "ascending"), ("group", "ascending")])
     return [
         {
             "cluster": row["cluster"],
@@ -118,21 +109,19 @@ def _incidents(incidents: DataFrame, top: int) -> Rows:
             "status": _status(row["status"]),
             "lag_max": row["max_lag"],
         }
-        for row in incidents.orderBy(*longest).limit(top).toArrow().to_pylist()
+        for row in longest[:top].to_pylist()
     ]
 
 
-def _topics(topics: DataFrame, top: int) -> Rows:
-    busiest = topics.orderBy(F.desc("messages"), "cluster", "topic").limit(top)
-    found: Rows = busiest.toArrow().to_pylist()
-    return found
+def _topics(topics: pa.Table, top: int) -> Rows:
+    order = [("messages", "descending"), ("cluster", "ascending"), ("topic", "ascending")]
+    busiest: Rows = topics.sort_by(order)[:top].to_pylist()
+    return busiest
 
 
-def _lags(groups: DataFrame, worst: Rows, since_ms: int, step_ms: int, count: int) -> list[Series]:
+def _lags(kept: Kept, worst: Rows, since_ms: int, step_ms: int, count: int) -> list[Series]:
     names = [(row["cluster"], row["group"]) for row in worst]
-    drawn = F.struct("cluster", "group").isin([F.struct(F.lit(c), F.lit(g)) for c, g in names])
-    table = queries.steps(groups.where(drawn), ["cluster", "group"], since_ms, step_ms)
-    at = _by_step(table, ("cluster", "group"))
+    at = _by_step(kept.steps(since_ms, step_ms, names), ("cluster", "group")) if names else {}
     return [
         Series(group, [row.get("lag") for row in spread_out(at[cluster, group], count)])
         for cluster, group in names

@@ -5,12 +5,12 @@ together. Names are dictionaries until the rows are written.
 """
 
 from collections.abc import Collection
-from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from warren import bounds
 from warren.board import NO_END, Board, ClusterBoard, TopicEnds
 from warren.evaluate.verdicts import Partitions, Verdicts
 from warren.history.granularity import Granularity, Level, Levels
@@ -55,7 +55,7 @@ def _of_cluster(
 def _completed(columns: dict[str, pa.Array], moment_ms: int, cluster: str, kind: str) -> pa.Table:
     """With what all rows of a moment have in common, and nulls for what this kind does not have."""
     length = len(next(iter(columns.values())))
-    day = datetime.fromtimestamp(moment_ms / 1000, UTC).date()
+    day = bounds.moment(moment_ms).date()
     same = {
         "day": pa.repeat(pa.scalar(day, pa.date32()), length),
         "cluster": _repeated(cluster, length),
@@ -88,7 +88,7 @@ def _group_rows(verdicts: Verdicts) -> dict[str, pa.Array]:
         "status": pa.array(groups.status.astype(np.int8)),
         "complete": pa.array(groups.complete),
         "lag": pa.array(groups.total_lag),
-        "offset": pa.array(_sums(committed, begin)),
+        "offset": pa.array(bounds.sums(committed, begin)),
         "committed_ms": pa.array(newest_ms, mask=newest_ms == NEVER),
         "max_lag": pa.array(partitions.current_lag[worst]),
         "partitions": pa.array(groups.partition_count.astype(np.int32)),
@@ -144,11 +144,6 @@ def _newest(partitions: Partitions, at: Ints) -> Ints:
     return np.maximum.reduceat(committed_ms, at)
 
 
-def _sums(values: Ints, at: Ints) -> Ints:
-    """The sum of each part, the first of which begins at at[0]; whole numbers stay exact."""
-    return np.add.reduceat(values, at)
-
-
 def _begins(topic: npt.NDArray[np.int32], first: Ints) -> Mask:
     """Whether a line is the first one of its group and topic."""
     begins = np.ones(len(topic), np.bool_)
@@ -166,13 +161,13 @@ class _Folded:
         at = np.flatnonzero(begins[lines])
         self.count = np.diff(at, append=len(lines)).astype(np.int32)
         lag, is_known = partitions.current_lag[lines], partitions.filled[lines] > 0
-        self.lag, self.max_lag = _sums(lag, at), np.maximum.reduceat(lag, at)
-        self.offset = _sums(np.where(is_known, partitions.end.offset[lines], 0), at)
+        self.lag, self.max_lag = bounds.sums(lag, at), np.maximum.reduceat(lag, at)
+        self.offset = bounds.sums(np.where(is_known, partitions.end.offset[lines], 0), at)
         committed_ms = np.where(is_known, partitions.end.committed_ms[lines], NEVER)
         self.newest_ms = np.maximum.reduceat(committed_ms, at)
         self.status = np.maximum.reduceat(partitions.status[lines], at)
         full = (partitions.complete[lines] == 1).astype(np.int64)
-        self.complete = (_sums(full, at) / self.count).astype(np.float32)
+        self.complete = (bounds.sums(full, at) / self.count).astype(np.float32)
 
     def replace(self, kept: Ints, values: npt.NDArray[np.generic], by: npt.ArrayLike) -> Ints:
         """These values of kept lines, with those of the folded ones in their places."""

@@ -1,9 +1,9 @@
 """The tables of a report: their titles, and how each column is written for people."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from warren import bounds
 from warren.history.report import Report, Rows
 
 NOTHING = "-"
@@ -57,7 +57,7 @@ def duration(seconds: int) -> str:
 def instant(moment_ms: int | None) -> str:
     if moment_ms is None:
         return "still"
-    return f"{datetime.fromtimestamp(moment_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+    return f"{bounds.moment(moment_ms):%Y-%m-%d %H:%M:%S}"
 
 
 CLUSTER = Column("cluster", "cluster", is_number=False)

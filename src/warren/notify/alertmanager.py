@@ -22,6 +22,7 @@ from warren.notify.wording import counted, headline, partition_line, utc, worst
 STATUS_ALERT, LAG_ALERT = "KafkaConsumerGroupStatus", "KafkaConsumerGroupLag"
 SEVERITIES = {Status.WARN: "warning", Status.ERR: "critical"}
 LAG_SEVERITY = "warning"
+INCIDENT = "incident"  # the label
 GOOD_SEVERITY = "info"  # with threshold 1
 LEAST_KEPT_MS = 300_000
 PARTITIONS = 10
@@ -59,6 +60,13 @@ class AlertmanagerSender:
     def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
         return True
 
+    def closes_by_id(self, *, lag: bool) -> bool:
+        """Lag alerts have the incident among their labels, those of verdicts only the group.
+
+        There a later opening goes on with the alert of the earlier.
+        """
+        return lag and INCIDENT not in self._extras
+
     def close(self) -> None:
         self._requests.close()
 
@@ -87,7 +95,7 @@ class AlertmanagerSender:
             "severity": severity,
         }
         if line.reason:
-            labels["incident"] = line.id
+            labels[INCIDENT] = line.id
         start_ms = min(line.start_ms or ends_ms, ends_ms)
         return {
             "labels": {**labels, **self._extras},

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from warren.board import Board
+from warren.evaluate.verdicts import Verdicts
 
 BEHIND_S = 30.0  # of reading; after an outage lag seems great until the commits are read
 
@@ -13,14 +16,15 @@ class Current(NamedTuple):
 
     cluster: str
     behind: frozenset[str] = frozenset()  # consumers outside Kafka whose commits are not all read
-    unread: frozenset[str] = frozenset()  # the groups they tell of
+    unread: frozenset[str] = frozenset()  # the groups they tell of, and others to be read yet
 
 
 class Currents:
     """Goes from board to board.
 
     Verdicts are made a moment before the health that stands beside them: what has just been caught
-    up with counts from the next board on.
+    up with counts from the next board on, and a group once its commits of after that moment have
+    been read.
     """
 
     def __init__(self) -> None:
@@ -35,28 +39,38 @@ class Currents:
         health: Any = board.health
         consumers = health.get("consumers", {})
         for name, cluster in health.get("clusters", {}).items():
+            own = {each: told for each, told in consumers.items() if told["cluster"] == name}
             behind = {
                 consumer
-                for consumer, told in consumers.items()
-                if told["cluster"] == name
-                and not self._is_settled("consumer", consumer, board, is_current=_is_current(told))
+                for consumer, told in own.items()
+                if not self._is_settled("consumer", consumer, board, is_current=_is_current(told))
             }
             answers = _answers(cluster) and name in board.clusters
             if not self._is_settled("cluster", name, board, is_current=answers):
                 continue
             outside = board.clusters[name].outside
             if behind <= outside.keys():
-                unread = frozenset[str]().union(*(outside[each] for each in behind))
-                yield Current(name, frozenset(behind), unread)
+                settled = [("cluster", name), *(("consumer", each) for each in own.keys() - behind)]
+                since_ms = max(self._since_ms[each] or 0 for each in settled)
+                unread = _read_until(board.clusters[name].verdicts, since_ms)
+                yield Current(
+                    name, frozenset(behind), unread.union(*(outside[each] for each in behind))
+                )
 
     def _is_settled(self, kind: str, name: str, board: Board, *, is_current: bool) -> bool:
         if not is_current:
             self._since_ms[kind, name] = None
             return False
         since = self._since_ms.setdefault((kind, name), -1)
-        if since is None:
+        if since is None or since > board.moment_ms:  # the clock may be set back
             since = self._since_ms[kind, name] = board.moment_ms
         return board.moment_ms > since
+
+
+def _read_until(verdicts: Verdicts, moment_ms: int) -> frozenset[str]:
+    """Groups of which no commit is known to have been read that is newer."""
+    lines = np.flatnonzero(verdicts.groups.as_of_ms <= moment_ms)
+    return frozenset(verdicts.names[line] for line in lines.tolist())
 
 
 def _answers(cluster: Any) -> bool:

@@ -1,8 +1,9 @@
 """Many messages in one, when each by itself would be a flood."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from itertools import islice
 
+from warren import bounds
 from warren.model import Status
 from warren.notify.message import Event, GroupResult, Message
 from warren.notify.wanted import Wanted
@@ -11,19 +12,19 @@ KEPT_BACK = 2  # of a minute's messages: for a digest of openings and one of clo
 
 
 def next_batch(
-    queue: Iterable[Wanted], length: int, left: int, digests: Callable[[Event], bool]
+    queue: Iterator[Wanted], left: int, digests: Callable[[Event], bool]
 ) -> list[Wanted]:
     """Take the first of the queue; when it is too long for the messages left, all of its kind.
 
     What cannot be told in a digest comes one by one, at the rate there is.
     """
     first = list(islice(queue, 1))
-    if length <= left or left > KEPT_BACK:
+    if not first or left > KEPT_BACK:
         return first
-    event = first[0].notice.event
-    if not digests(event):
+    rest, event = list(queue), first[0].notice.event
+    if len(rest) < left or not digests(event):
         return first
-    return first + [each for each in queue if each.notice.event == event]
+    return first + [each for each in rest if each.notice.event == event]
 
 
 def compose(batch: list[Wanted]) -> Message:
@@ -39,7 +40,7 @@ def compose(batch: list[Wanted]) -> Message:
         partitions=(),
         total_partitions=0,
         maxlag=None,
-        total_lag=sum(line.total_lag for line in lines),
+        total_lag=bounds.total(line.total_lag for line in lines),
     )
     notices = [each.notice for each in batch]
     return Message(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from warren import bounds
 from warren.config.groups import GroupFilter
 from warren.config.notifiers import Notifier
 from warren.evaluate.verdicts import Verdicts
@@ -167,7 +168,7 @@ def lag_by_topic(verdicts: Verdicts) -> Lags:
         (verdicts.names[at], verdicts.topics[what])
         for at, what in zip(group[first].tolist(), topic[first].tolist(), strict=True)
     ]
-    lag = np.add.reduceat(verdicts.partitions.current_lag, first) if len(first) else first
+    lag = bounds.sums(verdicts.partitions.current_lag, first)
     return Lags(names, lag, group[first])
 
 

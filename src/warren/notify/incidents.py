@@ -5,9 +5,13 @@ round `advance` brings the first up to date and `notices` compares the two: what
 have been told and was not, is due. Only `confirm`, after the receiver took a message, changes what
 was told; so a message that did not get out is due again, a close is due only where the opening got
 out, and going on from saved records is no different from never having stopped.
+
+A close that its receiver refuses does not keep it from hearing of the next incident. Where a close
+ends its own incident and no other, it stays due after that; elsewhere it is given up, as it would
+end the later one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +23,7 @@ from warren.notify.message import Event
 
 SLACK = 10  # a repeat may be a tenth of a round early: a late round must not cost a whole one
 GIVE_UP_MS = 24 * 3600 * 1000  # for a close that its receiver does not take
+MOST_LATE = 10  # closes of a group that a module may owe; a group may go back and forth all day
 
 
 class Policy(NamedTuple):
@@ -57,6 +62,7 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
     id: str = ""  # of the incident; empty: the group is good
     start_ms: int = 0
     told: Mapping[str, Told] = {}
+    late: Mapping[str, tuple[Told, ...]] = {}  # whose close a later opening went past
 
 
 class Notice(NamedTuple):
@@ -87,29 +93,38 @@ def advance(record: Record, status: int, now_ms: int, new_id: Callable[[], str])
 
 
 def notices(record: Record, status: int, policy: Policy, group: str, now_ms: int) -> list[Notice]:
-    """What a module should be told now: nothing, mostly; at most an old close and an open."""
+    """What a module should be told now: nothing, mostly; old closes come before an open."""
     told = record.told.get(policy.module)
-    due = []
-    if told and _owes_close(told, policy, now_ms):
-        ended = told.ended_ms
-        due.append(Notice(policy.module, "close", told.id, told.start_ms, ended, Status.OK))
+    due = [
+        Notice(policy.module, "close", each.id, each.start_ms, each.ended_ms, Status.OK)
+        for each in _told_of(record, policy.module)
+        if _owes_close(each, policy, now_ms)
+    ]
     is_wanted = status >= max(policy.threshold, Status.OK) and policy.groups.accepts(group)
     if is_wanted and _is_due(record, told, status, policy, now_ms):
         due.append(Notice(policy.module, "open", record.id, record.start_ms, now_ms, status))
     return due
 
 
-def confirm(record: Record, notice: Notice) -> Record:
-    """Note that a module's receiver took a message."""
-    told = dict(record.told)
+def confirm(record: Record, notice: Notice, *, closes_by_id: bool = False) -> Record:
+    """Note that a module's receiver took a message.
+
+    `closes_by_id`: an earlier incident of the group may be closed after this opening.
+    """
+    told, late = dict(record.told), dict(record.late)
     before = told.get(notice.module)
     is_same = before is not None and before.id == notice.id
+    owed = record.late.get(notice.module, ())
     if notice.event == "open":
         worst = max(notice.status, before.status) if before and is_same else notice.status
         told[notice.module] = Told(notice.id, notice.start_ms, notice.now_ms, worst)
+        if before and not is_same and before.id and before.ended_ms and closes_by_id:
+            late[notice.module] = (*owed, before)[-MOST_LATE:]
     elif is_same:
         del told[notice.module]
-    return msgspec.structs.replace(record, told=told)
+    elif owed:
+        late[notice.module] = tuple(each for each in owed if each.id != notice.id)
+    return msgspec.structs.replace(record, told=told, late=late)
 
 
 def is_owed(record: Record, notice: Notice) -> bool:
@@ -117,25 +132,20 @@ def is_owed(record: Record, notice: Notice) -> bool:
 
     Of a record that has gone on since, nothing is known from what this instance remembers.
     """
+    if notice.event == "close":
+        return any(each.id == notice.id for each in _told_of(record, notice.module))
     told = record.told.get(notice.module)
     is_told = told is not None and told.id == notice.id
-    if notice.event == "close":
-        return is_told
     is_newer = told is None or told.at_ms < notice.now_ms
     return record.id == notice.id and (not is_told or is_newer)
 
 
-def given_up(record: Record, policies: Mapping[str, Policy], now_ms: int) -> list[tuple[str, str]]:
-    """Modules, and the incidents, whose close was due for so long that nobody waits for it."""
-    return [
-        (module, told.id)
-        for module, told in record.told.items()
-        if module in policies
-        and policies[module].send_close
-        and told.id
-        and told.ended_ms
-        and not _owes_close(told, policies[module], now_ms)
-    ]
+def given_up(
+    before: Record, after: Record | None, policies: Mapping[str, Policy]
+) -> list[tuple[str, str]]:
+    """Modules, and the incidents, whose close was due and is not any more."""
+    still = {*_owed(after, policies)} if after else set()
+    return [each for each in _owed(before, policies) if each not in still]
 
 
 def trimmed(
@@ -147,11 +157,33 @@ def trimmed(
         for module, each in record.told.items()
         if module in policies and _matters(each, status, policies[module], now_ms)
     }
-    if not record.id and not told:
+    late = {
+        module: _late(each, policies.get(module), now_ms) for module, each in record.late.items()
+    }
+    late = {module: each for module, each in late.items() if each}
+    if not record.id and not told and not late:
         return None
-    if len(told) == len(record.told):
+    if len(told) == len(record.told) and late == record.late:
         return record
-    return msgspec.structs.replace(record, told=told)
+    return msgspec.structs.replace(record, told=told, late=late)
+
+
+def _told_of(record: Record, module: str) -> tuple[Told, ...]:
+    """The incidents that a module knows of, the last one last."""
+    told = record.told.get(module)
+    return (*record.late.get(module, ()), *([told] if told else []))
+
+
+def _owed(record: Record, policies: Mapping[str, Policy]) -> Iterator[tuple[str, str]]:
+    """Closes that are due, however long ago the incidents were over."""
+    for module, policy in policies.items():
+        for told in _told_of(record, module) if policy.send_close else ():
+            if told.id and told.ended_ms:
+                yield module, told.id
+
+
+def _late(late: tuple[Told, ...], policy: Policy | None, now_ms: int) -> tuple[Told, ...]:
+    return tuple(each for each in late if policy and _owes_close(each, policy, now_ms))
 
 
 def _is_due(record: Record, told: Told | None, status: int, policy: Policy, now_ms: int) -> bool:

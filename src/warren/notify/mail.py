@@ -42,6 +42,9 @@ class EmailSender:
     def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
         return True
 
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  people read it last, as the last word
+        return False
+
     def close(self) -> None:
         """Every mail has a connection of its own."""
 

@@ -79,6 +79,13 @@ class Sender(Protocol):
         """Whether it can tell of many groups in one message."""
         ...
 
+    def closes_by_id(self, *, lag: bool) -> bool:
+        """Whether a close ends its own incident only, and not a later one of the same group.
+
+        Such a close may be sent after that one's opening. `lag`: an incident of a lag alert.
+        """
+        ...
+
     def send(self, message: Message) -> str:
         """Return the receiver's answer, in a line; raise SendFailed if it did not take it."""
         ...

@@ -19,7 +19,16 @@ from warren.model import Status
 from warren.notify.current import Current, Currents
 from warren.notify.delivery import Delivery
 from warren.notify.growth import LagRule, LagWatch
-from warren.notify.incidents import NOTHING, Policy, Record, confirm, is_owed, trimmed
+from warren.notify.incidents import (
+    MOST_LATE,
+    NOTHING,
+    Policy,
+    Record,
+    confirm,
+    given_up,
+    is_owed,
+    trimmed,
+)
 from warren.notify.leadership import Leadership
 from warren.notify.ledger import Ledger
 from warren.notify.message import Sender
@@ -33,6 +42,8 @@ log = structlog.get_logger()
 
 POLL_S = 0.5
 OLD_BOARD_MS = 30_000  # beyond the time a board may stand anyway
+TOO_LATE, PASSED = "not taken for a day", "it would end a later incident that was told of"
+TOO_MANY = f"{MOST_LATE} later ones of the group are not taken either"
 LAST_S = 6.0  # for what is on its way when we are to end; less than all threads are given
 
 
@@ -65,6 +76,7 @@ class Notifying:
             )
             for name, notifier in config.notifiers.items()
         ]
+        self._by_name = {delivery.name: delivery for delivery in self.deliveries}
         self._round_s = min(notifier.interval for notifier in config.notifiers.values())
         round_ms = self._round_s * 1000
         self._policies = {
@@ -159,9 +171,28 @@ class Notifying:
             subject = wanted.subject
             known = self._ledger.of(subject.cluster).get(subject)
             before = changes.get(subject, known) or NOTHING
-            after = confirm(before, wanted.notice)
-            changes[subject] = trimmed(after, Status.OK, self._policies, now_ms)
+            confirmed = confirm(before, wanted.notice, closes_by_id=self._closes_by_id(wanted))
+            after = trimmed(confirmed, Status.OK, self._policies, now_ms)
+            changes[subject] = after
+            taken_now = (wanted.notice.module, wanted.notice.id)
+            for module, incident in given_up(before, after, self._policies):
+                if (module, incident) != taken_now:
+                    reason = self._why_given_up(module, wanted)
+                    self._give_up(module, subject, incident, reason)
         return changes
+
+    def _why_given_up(self, module: str, taken: Wanted) -> str:
+        if module != taken.notice.module:
+            return TOO_LATE
+        return TOO_MANY if self._closes_by_id(taken) else PASSED
+
+    def _closes_by_id(self, wanted: Wanted) -> bool:
+        subject, module = wanted.subject, wanted.notice.module
+        policy = self._policies.get(module)
+        return bool(policy and policy.send_close and self._by_name[module].closes_by_id(subject))
+
+    def _give_up(self, module: str, subject: Subject, incident: str, reason: str) -> None:
+        self._by_name[module].give_up(subject, incident, reason)
 
     def look(self, now_s: float, now_ms: int) -> None:
         """Go over the clusters whose turn it is; `now_s` only tells the turns."""
@@ -193,10 +224,9 @@ class Notifying:
         self._judge(this, board)
         presence.note(this.there, this.missing, this.skipped)
         self._ledger.save(this.changes)
+        for module, subject, incident in this.given_up:
+            self._give_up(module, subject, incident, TOO_LATE)
         for delivery in self.deliveries:
-            for module, subject, incident in this.given_up:
-                if module == delivery.name:
-                    delivery.give_up(subject, incident)
             delivery.want(cluster, this.wanted.get(delivery.name, {}), current.unread)
         self._open = self._ledger.open
         self.problem = ""

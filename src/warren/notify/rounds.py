@@ -127,10 +127,10 @@ class Round:
             if due:
                 wanted = [Wanted(subject, each, place, reason) for each in due]
                 self.wanted.setdefault(policy.module, {})[subject] = wanted
+        after = trimmed(record, status, self.policies, self.now_ms)
         self.given_up += [
             (module, subject, incident)
-            for module, incident in given_up(record, self.policies, self.now_ms)
+            for module, incident in given_up(record, after, self.policies)
         ]
-        after = trimmed(record, status, self.policies, self.now_ms)
         if after != before:
             self.changes[subject] = after

@@ -38,6 +38,9 @@ class NullSender:
     def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
         return True
 
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  nobody reads it
+        return False
+
     def close(self) -> None:
         pass
 

@@ -49,6 +49,9 @@ class SlackSender:
     def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
         return True
 
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  people read it last, as the last word
+        return False
+
     def close(self) -> None:
         self._requests.close()
 

@@ -1,7 +1,9 @@
 """Class `http`: a request whose URL and body are the user's templates."""
 
+import msgspec
+
 from warren.config import HttpNotifier
-from warren.errors import TemplateFailed
+from warren.errors import SendFailed, TemplateFailed
 from warren.go_json import encode
 from warren.notify import templates
 from warren.notify.message import Event, Message
@@ -41,6 +43,18 @@ class HttpSender:
         except TemplateFailed:
             return False
         return len(urls) == 1
+
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  whatever it is about
+        """By the URL if that names the incident or the group, else by the body."""
+        close = sample("close", NOW_MS)
+        other_id = msgspec.structs.replace(close, id="another-incident")
+        other_group = msgspec.structs.replace(close, group="another-group")
+        try:
+            (_, url, body), (_, id_url, id_body) = self.write(close), self.write(other_id)
+            names_group = self.write(other_group)[1] != url
+        except SendFailed:
+            return False
+        return id_url != url or (id_body != body and not names_group)
 
     def close(self) -> None:
         self._requests.close()

@@ -1,8 +1,8 @@
 """What a message says, in words that every class of notifier shares."""
 
 from collections import Counter
-from datetime import UTC, datetime
 
+from warren import bounds
 from warren.model import Status
 from warren.notify.message import Line, Message, PartitionResult
 from warren.notify.template_data import readable
@@ -71,4 +71,4 @@ def utc(ms: int) -> str:
     """A moment to the second: 2026-01-31T12:00:00Z."""
     if not ms:
         return "just now"
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return bounds.moment(ms).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -6,7 +6,7 @@ from typing import Any
 from warren.serve.answers import TEXT, Answer, Request
 from warren.serve.site import Site
 from warren.serve.v4.headers import board_header
-from warren.serve.v4.lines import moment
+from warren.serve.v4.lines import moment, starting
 
 LEVELS = {
     "debug": "debug",
@@ -26,13 +26,24 @@ def good(site: Site, _request: Request) -> Answer:
 def ready(site: Site, _request: Request) -> Answer:
     """Ready is caught up with the offsets topics, not merely started.
 
-    A consumer that fails later is told of and no more: nobody should be kept from the answers
-    about the other clusters.
+    A cluster or a consumer that fails later is told of and no more: nobody should be kept from the
+    answers about the others.
     """
     health: Any = site.view.facts.health
-    lines = [_progress(name, each) for name, each in sorted(health.get("consumers", {}).items())]
+    lines = [_answering(name, each) for name, each in sorted(health.get("clusters", {}).items())]
+    lines += [_progress(name, each) for name, each in sorted(health.get("consumers", {}).items())]
     status, word = (200, "READY") if health.get("ready") else (503, "STARTING")
     return _text(site, status, "\n".join([word, *filter(None, lines)]))
+
+
+def _answering(name: str, cluster: dict[str, Any]) -> str:
+    silent = cluster.get("silent_brokers", [])
+    if cluster.get("problem"):
+        return f"cluster {name}: {cluster['problem']}"
+    if silent:
+        which = ", ".join(map(str, silent))
+        return f"cluster {name}: no answer from broker{'s' * (len(silent) > 1)} {which}"
+    return ""
 
 
 def _progress(name: str, consumer: dict[str, Any]) -> str:
@@ -50,7 +61,8 @@ def _progress(name: str, consumer: dict[str, Any]) -> str:
 
 def health(site: Site, _request: Request) -> Answer:
     facts = site.view.facts
-    return site.raw(200, {"moment_ms": facts.moment_ms, "board": moment(site.view), **facts.health})
+    told = {"moment_ms": facts.moment_ms, "board": moment(site.view)}
+    return site.raw(200, {**told, "starting": starting(site.view), **facts.health})
 
 
 def config(site: Site, _request: Request) -> Answer:

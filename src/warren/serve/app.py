@@ -2,12 +2,14 @@
 
 import asyncio
 import inspect
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from typing import Any
 
 from warren.serve.accepted import accepts_gzip
 from warren.serve.answers import TEXT, Answer, Endless, Request, Stream
+from warren.serve.browsers import Browsers, header_of
 from warren.serve.dashboard import instead_of
 from warren.serve.pipes import send_endless, send_large
 from warren.serve.routes import Handler, Routes
@@ -21,9 +23,12 @@ MOST_BODY_BYTES = 64 * 2**10
 BODY_SECONDS = 10
 LARGE = 2**20  # bytes; a client may have no more of them queued for it
 MOST_LISTENERS = 100
+FAILED = "it could not be answered; the log says why"
 # Answers to these depend on the path alone.
 KEPT = ("/v2/", "/v3/", "/burrow/")
 WAITING = ("/v4/events", "/v4/history")  # they wait for others rather than work
+
+Report = Callable[[Request, Exception], None]
 
 TOO_LARGE = Answer(413, [("content-type", TEXT)], b"Request Entity Too Large\n")
 TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
@@ -32,19 +37,22 @@ TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
 class App:
     """One listener's side of RSGI, granian's own interface."""
 
-    def __init__(self, site: Site, server: ServerSettings, large: Slots) -> None:
+    def __init__(self, site: Site, server: ServerSettings, large: Slots, report: Report) -> None:
         self._site = site
         self._access = server.access
+        self._browsers = Browsers(server.hosts, site.settings.allow_origin)
         self._seconds = server.timeout_s
         self._routes = Routes(TABLE)
         self._large = large
+        self._report = report  # what could not be answered, for the log
         self._one_at_a_time = asyncio.Lock()
         self._listening = Slots(min(MOST_LISTENERS, max(server.max_connections // 2, 1)))
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         if self._site.is_catching_up:
             await self._site.wait_for_turn()
-        if scope.method == "GET" and not self._access.read:
+        is_open = not self._access.read and self._browsers.may_read(header_of(scope.headers))
+        if scope.method == "GET" and is_open:
             kept = self._site.kept.get(scope.path)
             if kept is not None and len(kept.body) <= LARGE:
                 protocol.response_bytes(*kept)
@@ -52,7 +60,7 @@ class App:
         await self._answer(scope, protocol)
 
     async def _answer(self, scope: Any, protocol: Any) -> None:
-        header = scope.headers.get
+        header = header_of(scope.headers)
         request = Request(
             scope.method,
             scope.path,
@@ -60,16 +68,29 @@ class App:
             header("accept") or "",
             header("accept-encoding") or "",
         )
+        refusal = self._browsers.refusal(self._site, request, header)
+        if refusal is not None:
+            protocol.response_bytes(*refusal)
+            return
         refusal = self._access.refusal(self._site, request, header("authorization"))
         if refusal is not None:
             protocol.response_bytes(*instead_of(refusal, self._site, request))
             return
         name = _kept_as(request)
-        answer = self._site.kept.get(name) or await self._found(request, protocol, name)
+        answer = self._site.kept.get(name) or await self._answered(request, protocol, name)
         if isinstance(answer, Endless):
             await self._tell(answer, request, protocol)
         else:
             await self._send(answer, request, protocol)
+
+    async def _answered(self, request: Request, protocol: Any, name: str) -> Answer | Endless:
+        """The answer, and also when it cannot be made: then the log says why."""
+        try:
+            return await self._found(request, protocol, name)
+        except Exception as error:  # noqa: BLE001  # a fault of one handler is one 500, and told
+            self._report(request, error)
+            reason = str(error) if isinstance(error, ActionFailed) else FAILED
+            return self._site.problem(request, 500, reason)
 
     async def _found(self, request: Request, protocol: Any, name: str) -> Answer | Endless:
         found = self._routes.find(request.method, request.path)
@@ -102,10 +123,7 @@ class App:
         else:
             answer = handler(self._site, request, *names)
         if inspect.isawaitable(answer):
-            try:
-                later: Answer = await answer
-            except ActionFailed as error:
-                return self._site.problem(request, 500, str(error))
+            later: Answer = await answer
             return later
         if isinstance(answer, Stream):
             answer = await whole(answer, request.accept_encoding)
@@ -130,7 +148,10 @@ class App:
             protocol.response_bytes(*many)
         else:
             with self._listening:
-                await send_endless(answer, protocol, self._seconds)
+                try:
+                    await send_endless(answer, protocol, self._seconds)
+                except Exception as error:  # noqa: BLE001  # it has begun: the log is all there is
+                    self._report(request, error)
 
 
 def _may_take_long(request: Request) -> bool:

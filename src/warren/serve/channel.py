@@ -40,7 +40,16 @@ class Result(msgspec.Struct, tag="result"):
     problem: str | None = None
 
 
-Message = Offer | Taken | Call | Result
+class Failed(msgspec.Struct, tag="failed"):
+    """A worker could not answer a request: what the log is to say of it."""
+
+    method: str
+    path: str
+    problem: str
+    trace: str = ""
+
+
+Message = Offer | Taken | Call | Result | Failed
 
 
 def send(stream: socket.socket, message: Message, files: Sequence[int] = ()) -> None:

@@ -61,7 +61,7 @@ def page(site: Site, request: Request) -> Answer:
         view = first_view.render(site, request.query)
     else:
         view = site.once("first view", lambda _: first_view.render(site, "").encode()).decode()
-    return _filled(site, view, first_view.exact(site.view.facts.moment_ms))
+    return _filled(site, view, first_view.as_of(site.view))
 
 
 def asset(_site: Site, request: Request, version: str, name: str) -> Answer:

@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from html import escape
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
 
+from warren import bounds
 from warren.model import Status
 from warren.serve.site import Site
 from warren.serve.v4 import shapes
 from warren.serve.v4.explain import explain
 from warren.serve.v4.groups import Chosen, one_group
+from warren.serve.v4.lines import starting
 from warren.serve.v4.queries import OneGroup, Why
 from warren.serve.view import View
 
@@ -34,8 +35,13 @@ def render(site: Site, query: str) -> str:
     return _overview(site.view, asked.get("match", ""))
 
 
+def as_of(view: View) -> str:
+    moment_ms = view.facts.moment_ms
+    return f"as of {exact(moment_ms)}" if moment_ms else "starting"
+
+
 def exact(ms: int) -> str:
-    return datetime.fromtimestamp(ms / MS, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return bounds.moment(ms).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _overview(view: View, match: str) -> str:
@@ -43,12 +49,19 @@ def _overview(view: View, match: str) -> str:
     lines = [_group_cells(line, view) for line in chosen.lines(view, 0, MOST)]
     return (
         "<article class='page'><h1 class='unseen'>Consumer groups</h1>"
-        f"{_clusters(view)}<form class='tools' action='/'><input type='search' name='match' "
-        f"aria-label='Search groups' placeholder='Group' value='{escape(match)}'></form>"
+        f"{_starting(view)}{_clusters(view)}<form class='tools' action='/'>"
+        "<input type='search' name='match' aria-label='Search groups' placeholder='Group' "
+        f"value='{escape(match)}'></form>"
         f"<section class='card'>{_table('Consumer groups', GROUP_HEADS, lines)}</section>"
         f"{_more(chosen.number.size)}"
         "</article>"
     )
+
+
+def _starting(view: View) -> str:
+    """What goes on until everything is read."""
+    text = starting(view)
+    return f"<p class='notice' role='status'>{escape(text)}</p>" if text else ""
 
 
 def _worst_first(view: View, match: str) -> Chosen:

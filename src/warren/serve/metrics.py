@@ -6,15 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from warren import bounds
 from warren.board import NO_END
 from warren.serve.exposition import Exposition, label
 from warren.serve.levels import Level, Levels, Plan
+from warren.serve.packed import Array
 from warren.serve.view import Cluster, View
 
 # Characters and lines made at once, and so the longest that others wait.
 CHUNK, AT_ONCE = 32_768, 1000
 
 Lines = Iterator[str]
+Together = Callable[[Array, Array], Array]
 
 
 class Scraped(NamedTuple):
@@ -127,21 +130,21 @@ def _topic_offset(name: str, scraped: Scraped) -> Lines:
 
 
 def _topic_lag(name: str, scraped: Scraped) -> Lines:
-    return _by_topic(name, scraped, "current_lag", np.add)
+    return _by_topic(name, scraped, "current_lag", bounds.sums)
 
 
 def _topic_status(name: str, scraped: Scraped) -> Lines:
-    return _by_topic(name, scraped, "status", np.maximum)
+    return _by_topic(name, scraped, "status", np.maximum.reduceat)
 
 
-def _by_topic(name: str, scraped: Scraped, column: str, together: np.ufunc) -> Lines:
+def _by_topic(name: str, scraped: Scraped, column: str, together: Together) -> Lines:
     """The partitions of each topic as one; a group's lines are sorted by topic."""
     cluster = scraped.cluster
     for number in np.flatnonzero(scraped.levels == Level.TOPIC).tolist():
         lines = cluster.lines(number)
         topic = cluster.arrays["topic"][lines]
         first = np.flatnonzero(np.diff(topic, prepend=-1))
-        values = together.reduceat(cluster.arrays[column][lines], first)
+        values = together(cluster.arrays[column][lines], first)
         group = label(cluster.groups.names[number])
         for each, value in zip(topic[first].tolist(), values.tolist(), strict=True):
             labels = f'topic="{label(cluster.topics.names[each])}"'

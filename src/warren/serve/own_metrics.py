@@ -85,13 +85,21 @@ _CONSUMER = (
     ("warren_records_read_total", "counter", "Records of the offsets topic read", "records"),
     ("warren_restarts_total", "counter", "Times that reading was begun anew", "restarts"),
     ("warren_records_remaining", "gauge", "Records still to read to the end", "remaining"),
+    (
+        "warren_reading_behind_seconds",
+        "gauge",
+        "Age of the commits up to which all have been read: groups are judged as they were then",
+        "behind_s",
+    ),
 )
 
 
 def _consumers(consumers: Any, family: Family) -> Iterator[str]:
     every = sorted(consumers.items())
     for name, kind, about, key in _CONSUMER:
-        held = [({"consumer": each}, state[key]) for each, state in every if key in state]
+        held = [
+            ({"consumer": each}, state[key]) for each, state in every if state.get(key) is not None
+        ]
         yield family(name, kind, about, held)
     yield family(
         "warren_records_skipped_total",

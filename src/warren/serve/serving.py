@@ -18,7 +18,7 @@ from warren.config import Config
 from warren.histories import Histories
 from warren.serve import channel, writer
 from warren.serve.actions import Actions
-from warren.serve.channel import Call, Offer, Result, Taken
+from warren.serve.channel import Call, Failed, Offer, Result, Taken
 from warren.serve.commits_file import CommitsFile
 from warren.serve.granularity import Granularity
 from warren.serve.listeners import Listener
@@ -32,7 +32,8 @@ log = structlog.get_logger()
 INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONHASHSEED")
 STOP_SECONDS = 0.5
 TAKEN_SECONDS = 1.0
-CALLS = 4  # of a worker, at once
+CALLS = 4  # of a worker, at once; as many again of those that take long
+SLOW = {"group_history"}  # nobody who changes something waits behind these
 FAILED = "it failed; the log says why"
 AGAIN_SECONDS = 1.0  # a worker that dies is replaced after so long
 
@@ -50,6 +51,7 @@ class _Worker:
         self._startup = startup
         self._do = do
         self._calls = ThreadPoolExecutor(CALLS, "http call")
+        self._slow_calls = ThreadPoolExecutor(CALLS, "slow http call")
         self._lock = threading.Lock()  # over all below
         self._taken = threading.Condition(self._lock)
         self._stopping = threading.Event()
@@ -77,7 +79,8 @@ class _Worker:
 
     def stop(self) -> None:
         self._stopping.set()
-        self._calls.shutdown(wait=False, cancel_futures=True)
+        for calls in (self._calls, self._slow_calls):
+            calls.shutdown(wait=False, cancel_futures=True)
         with self._lock, suppress(OSError):  # it may have ended already
             self._stream.shutdown(socket.SHUT_RDWR)
         try:
@@ -133,7 +136,10 @@ class _Worker:
                     self._taken.notify_all()
                     self._send_latest()
             elif isinstance(message, Call) and not self._stopping.is_set():
-                self._calls.submit(self._answer, message, self._stream)
+                calls = self._slow_calls if message.action in SLOW else self._calls
+                calls.submit(self._answer, message, self._stream)
+            elif isinstance(message, Failed):
+                _log_failed(message)
 
     def _answer(self, call: Call, asked_on: socket.socket) -> None:
         result = self._do(call)
@@ -147,6 +153,17 @@ class _Worker:
             return
         self._on_its_way = True
         _send(self._stream, Offer(board.number), [file.fd for file in board.files])
+
+
+def _log_failed(failed: Failed) -> None:
+    trace = {"exception": failed.trace} if failed.trace else {}
+    log.error(
+        "a request could not be answered",
+        method=failed.method,
+        path=failed.path,
+        problem=failed.problem,
+        **trace,
+    )
 
 
 def _environment() -> dict[str, str]:

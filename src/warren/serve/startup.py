@@ -13,6 +13,7 @@ class ServerSettings(msgspec.Struct):
     timeout_s: int
     max_connections: int
     access: Access
+    hosts: list[str]  # names under which browsers may ask; *: any
     certfile: str = ""
     keyfile: str = ""
     client_cafile: str = ""

@@ -24,6 +24,7 @@ class Commit(msgspec.Struct):
     offset: int
     timestamp: int
     lag: int
+    max_offset: int  # 0.x left out commits that came too soon after another and kept this of them
 
 
 class Partition(msgspec.Struct):
@@ -141,7 +142,8 @@ def _partition(partition: v3.Partition) -> Partition | None:
     if partition.start is None or partition.end is None:
         return None
     start, end = (
-        Commit(commit.offset, commit.timestamp, commit.lag or 0)
+        # A commit that comes too soon takes the place of the one before: there is no newer offset.
+        Commit(commit.offset, commit.timestamp, commit.lag or 0, commit.offset)
         for commit in (partition.start, partition.end)
     )
     return Partition(partition.topic, partition.partition, partition.status, start, end)

@@ -46,6 +46,10 @@ class Cluster:
         first = self.arrays["group_first"]
         return slice(int(first[group]), int(first[group + 1]))
 
+    def as_of_ms(self, group: int) -> int:
+        """When it is judged as it was: all its commits up to then have been read."""
+        return int(self.arrays["group_as_of_ms"][group]) or self.facts.now_s * 1000
+
     def windows_of(self, lines: slice | Ints) -> Windows:
         """The window of each line; of a line that was never committed to, any."""
         place = self.arrays["window"][lines]

@@ -18,8 +18,9 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from warren.serve import channel
+from warren.serve.answers import Request
 from warren.serve.app import App
-from warren.serve.channel import Call, Offer, Result, Taken
+from warren.serve.channel import Call, Failed, Offer, Result, Taken
 from warren.serve.site import ActionFailed, Site
 from warren.serve.slots import Slots
 from warren.serve.startup import ServerSettings, Startup
@@ -48,6 +49,14 @@ class Pipeline:
             return await future
         finally:
             del self._calls[number]
+
+    def report(self, request: Request, error: Exception) -> None:
+        """Have a request that could not be answered logged, there where the log is."""
+        path = f"{request.path}?{request.query}" if request.query else request.path
+        # What the pipeline could not do it has logged itself, all but the path.
+        told = isinstance(error, ActionFailed)
+        trace = "" if told else "".join(traceback.format_exception(error))
+        self._send(Failed(request.method, path, str(error), trace))
 
     def follow(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
         """Take in boards and results; the end of the stream is the end of the process."""
@@ -135,7 +144,7 @@ async def _serve(stream: socket.socket, startup: Startup) -> None:
     # One that replaces another must not say for a moment that there is nothing.
     await site.after(0)
     large = Slots(MOST_LARGE)
-    servers = [_server(each, App(site, each, large)) for each in startup.servers]
+    servers = [_server(each, App(site, each, large, pipeline.report)) for each in startup.servers]
     await asyncio.gather(*(server.serve() for server in servers))
 
 

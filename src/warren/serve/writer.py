@@ -41,6 +41,7 @@ def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
         "owner_names": _names(verdicts.owners),
         "end_names": _names(ends.topics),
         "group_first": groups.first,
+        "group_as_of_ms": groups.as_of_ms,
         "group_status": groups.status,
         "group_complete": groups.complete,
         "group_total_lag": groups.total_lag,

@@ -23,7 +23,7 @@ from warren.config import Config, FilesSink
 from warren.config import Sink as Settings
 from warren.errors import SourceError, StreamEnded
 from warren.history.failures import failures, reason
-from warren.history.queries import day
+from warren.history.period import day
 from warren.sinks.delivery import Batch, Delivery
 from warren.sinks.place import Origin, Place, rejected_file
 from warren.sinks.rejected import Rejected

@@ -3,10 +3,17 @@
 For clusters whose offsets topic may not be read. Requests are bounded in number and time, and what
 has come is handed on while the rest is waited for. A coordinator that did not answer for one group
 is not asked for its others in the same round, so that a frozen broker costs its own groups only.
+
+That something is not told is no evidence: brokers leave out what the user may not see, the client
+leaves out groups that are not of plain consumers, such as those of Kafka Streams and Connect, and
+nobody lists the groups of an offsets partition that has no leader. So what was known and is told no
+more is asked for by name. Describing a group does not tell either: of a streams group the client
+says that it is dead.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import chain
 from typing import NamedTuple
 
 from confluent_kafka import (
@@ -14,24 +21,38 @@ from confluent_kafka import (
     ConsumerGroupTopicPartitions,
     KafkaError,
     KafkaException,
+    TopicCollection,
+    TopicPartition,
 )
 from confluent_kafka.admin import AdminClient
 
+from warren.sources.placement import partition_of
 from warren.sources.reported import Owners
 
+OFFSETS_TOPIC = "__consumer_offsets"  # the brokers' own; which one is read is configured
 AT_ONCE = 32  # groups
 GATHER_S = 0.5  # how long answers are gathered before they are handed on
 TIMED_OUT = (KafkaError._TIMED_OUT, KafkaError.REQUEST_TIMED_OUT)  # noqa: SLF001  # librdkafka's
+REFUSED: str = KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED).str()
+SILENT = "its coordinator does not answer"
 
-Offsets = dict[tuple[str, int], int]  # by topic and partition
+Place = tuple[str, int]  # topic and partition
+Offsets = dict[Place, int]
 
 
 class Listed(NamedTuple):
-    """The groups there are, and which of them have no members. Some brokers may not have told."""
+    """The groups that are told, and which of them have no members. There may be others."""
 
     groups: frozenset[str]
     empty: frozenset[str]
-    problem: str  # why a broker's groups are missing; empty if none are
+    error: KafkaError | None = None  # why a broker's groups are missing, if some are
+
+    @property
+    def problem(self) -> str:
+        return str(self.error.str()) if self.error else ""
+
+
+NONE_LISTED = Listed(frozenset(), frozenset())
 
 
 class Answer(NamedTuple):
@@ -39,6 +60,7 @@ class Answer(NamedTuple):
     offsets: Offsets
     owners: Owners
     problem: str = ""  # why there is neither
+    is_bare: bool = False  # certainly no commit, not even one that counts for nothing
 
 
 def list_groups(admin: AdminClient, timeout_s: float) -> Listed:
@@ -50,8 +72,34 @@ def list_groups(admin: AdminClient, timeout_s: float) -> Listed:
     return Listed(
         frozenset(states),
         frozenset(group for group, state in states.items() if state is ConsumerGroupState.EMPTY),
-        listed.errors[0].str() if listed.errors else "",
+        listed.errors[0] if listed.errors else None,
     )
+
+
+def with_coordinator(admin: AdminClient, groups: Iterable[str], timeout_s: float) -> list[str]:
+    """Leave out groups whose offsets partition has no leader: nobody can answer for them.
+
+    librdkafka must not be asked for them: when they have a coordinator again, and a question has
+    timed out meanwhile, it aborts the process (2.16, `rd_kafka_enq_once_del_source_return`).
+    """
+    asked = admin.describe_topics(TopicCollection([OFFSETS_TOPIC]), request_timeout=timeout_s)
+    try:
+        partitions = asked[OFFSETS_TOPIC].result(2 * timeout_s).partitions
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            return [*groups]
+        raise
+    led = {each.id for each in partitions if each.leader is not None and each.leader.id >= 0}
+    return [group for group in groups if partition_of(group, len(partitions)) in led]
+
+
+def without_offsets(
+    admin: AdminClient, known: Mapping[str, Offsets], timeout_s: float
+) -> list[str]:
+    """Which of these groups, of which such commits are known, hold none any more."""
+    asked = GroupOffsets(admin, timeout_s).ask(NONE_LISTED, known, known)
+    answers = chain.from_iterable(asked)
+    return sorted(answer.group for answer in answers if answer.is_bare)
 
 
 class GroupOffsets:
@@ -61,13 +109,24 @@ class GroupOffsets:
         self._admin = admin
         self._timeout_s = timeout_s
         self._coordinators: dict[str, int] = {}
-        self._silent: set[int] = set()  # coordinators, this round
+        # Coordinators, this round. None is that of a group which is neither listed nor was asked.
+        self._silent: set[int | None] = set()
 
-    def ask(self, groups: Iterable[str], empty: frozenset[str]) -> Iterator[list[Answer]]:
-        """All that came in half a second, again and again until every group has been asked."""
+    def ask(
+        self, listed: Listed, groups: Iterable[str], known: Mapping[str, Offsets]
+    ) -> Iterator[list[Answer]]:
+        """All that came in half a second, again and again until every group has been asked.
+
+        An answer lacks an offset that is `known` only if it is certain that there is none. Groups
+        that are not listed come last, and their members are not asked for.
+        """
         self._silent.clear()
+        unlisted_last = sorted(groups, key=lambda group: (group not in listed.groups, group))
         with ThreadPoolExecutor(AT_ONCE, "ask groups") as workers:
-            waiting = {workers.submit(self._ask, group, group in empty) for group in sorted(groups)}
+            waiting = {
+                workers.submit(self._ask, group, listed, known.get(group, {}))
+                for group in unlisted_last
+            }
             try:
                 while waiting:
                     wait(waiting, GATHER_S, FIRST_COMPLETED)
@@ -83,23 +142,49 @@ class GroupOffsets:
         for group in self._coordinators.keys() - known:
             del self._coordinators[group]
 
-    def _ask(self, group: str, is_empty: bool) -> Answer:  # noqa: FBT001  # of a queued call
-        coordinator = self._coordinators.get(group)
-        if coordinator in self._silent:
-            return Answer(group, {}, {}, "its coordinator does not answer")
+    def _ask(self, group: str, listed: Listed, known: Offsets) -> Answer:
+        is_listed, coordinator = group in listed.groups, self._coordinators.get(group)
+        can_be_silent = coordinator is not None or not is_listed
+        if can_be_silent and coordinator in self._silent:
+            return Answer(group, {}, {}, SILENT)
+        if not _can_be_named(group):
+            return Answer(group, {}, {}, "the client cannot ask for a group of such a name")
+        is_empty = group in listed.empty and coordinator is not None
         try:
-            offsets = self._offsets(group)
-            owners = {} if is_empty and coordinator is not None else self._owners(group)
-            return Answer(group, _committed(self._result(offsets)), owners)
+            asked = self._fetch(group)
+            owners = self._owners(group) if is_listed and not is_empty else {}
+            told = self._result(asked)
+            offsets = self._sure(group, told, known)
+            return Answer(group, offsets, owners, is_bare=not offsets and not told.topic_partitions)
         except KafkaException as error:
-            if error.args[0].code() in TIMED_OUT and coordinator is not None:
+            code, reason = error.args[0].code(), error.args[0].str()
+            if code in TIMED_OUT and can_be_silent:
                 self._silent.add(coordinator)
-            return Answer(group, {}, {}, error.args[0].str())
+            is_refused = code == KafkaError.GROUP_AUTHORIZATION_FAILED
+            return Answer(group, {}, {}, REFUSED if is_refused else reason)
         except TimeoutError:
             return Answer(group, {}, {}, "no answer in time")
 
-    def _offsets(self, group: str) -> "Future[ConsumerGroupTopicPartitions]":
-        question = [ConsumerGroupTopicPartitions(group)]
+    def _sure(self, group: str, told: ConsumerGroupTopicPartitions, known: Offsets) -> Offsets:
+        """What is told, and what is known and not told for another reason than that it is gone."""
+        there = {(place.topic, place.partition) for place in told.topic_partitions}
+        offsets = _committed(told)
+        if lacking := known.keys() - there:
+            by_name = self._result(self._fetch(group, lacking))
+            refused = {
+                (place.topic, place.partition)
+                for place in by_name.topic_partitions
+                if place.error is not None
+            }
+            offsets |= _committed(by_name) | {place: known[place] for place in refused}
+        return offsets
+
+    def _fetch(
+        self, group: str, places: Collection[Place] = ()
+    ) -> "Future[ConsumerGroupTopicPartitions]":
+        """Ask for these places; if there are none, for all that there are and may be seen."""
+        wanted = [TopicPartition(*place) for place in sorted(places)]
+        question = [ConsumerGroupTopicPartitions(group, wanted or None)]
         asked: dict[str, Future[ConsumerGroupTopicPartitions]] = (
             self._admin.list_consumer_group_offsets(question, request_timeout=self._timeout_s)
         )
@@ -120,6 +205,14 @@ class GroupOffsets:
         self, future: "Future[ConsumerGroupTopicPartitions]"
     ) -> ConsumerGroupTopicPartitions:
         return future.result(2 * self._timeout_s)
+
+
+def _can_be_named(group: str) -> bool:
+    """Others crash the client, or it takes them for another group."""
+    try:
+        return b"\0" not in group.encode() and bool(group)
+    except UnicodeEncodeError:
+        return False
 
 
 def _committed(answer: ConsumerGroupTopicPartitions) -> Offsets:

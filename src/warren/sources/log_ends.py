@@ -6,6 +6,7 @@ frozen costs its partitions' freshness and nothing else.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import NamedTuple
 from uuid import UUID
@@ -19,13 +20,22 @@ from confluent_kafka import (
     TopicPartition,
     Uuid,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec, TopicDescription
 
 from warren import tables
 
 REQUEST_SIZE = 1_000  # partitions; librdkafka's own bookkeeping grows with the square of it
 TIMEOUT_S = 10.0
 NO_ANSWER = "no answer in time"
+# All of them librdkafka's own but one. Any other error is an answer, if not the one hoped for.
+SILENT = frozenset(
+    {
+        KafkaError._TIMED_OUT,  # noqa: SLF001
+        KafkaError._TRANSPORT,  # noqa: SLF001
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
+        KafkaError.REQUEST_TIMED_OUT,
+    }
+)
 LATEST, EARLIEST = OffsetSpec.latest(), OffsetSpec.earliest()
 COMMITTED, UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
 
@@ -33,11 +43,14 @@ Partition = tuple[str, int]
 
 
 class Topics(NamedTuple):
-    """Every topic of a cluster at one moment."""
+    """Every topic of a cluster at one moment, and those that may still be there."""
 
     counts: Mapping[str, int]  # partitions, those without a leader included
     leaders: Mapping[Partition, int]  # broker id; partitions without a leader are missing
     ids: Mapping[str, UUID]  # brokers before Kafka 2.8 have none
+    unknown: AbstractSet[str] = frozenset()  # not listed, and said not to exist: once so far
+    hidden: Mapping[str, str] = {}  # not listed, and not said not to exist: why they are kept
+    is_whole: bool = True  # False: too little was listed to tell by it what does not exist
 
     @property
     def leaderless(self) -> int:
@@ -68,8 +81,19 @@ class Ends(NamedTuple):
     missing: Mapping[Partition, str]
 
 
+class Named(NamedTuple):
+    """What brokers answered about topics asked for by name."""
+
+    found: Topics
+    unknown: AbstractSet[str]  # they do not exist, a broker says
+    problems: Mapping[str, str]  # why nothing is known of the others
+
+
 def list_topics(
-    admin: AdminClient, before: Topics | None = None, timeout_s: float = TIMEOUT_S
+    admin: AdminClient,
+    before: Topics | None = None,
+    needed: AbstractSet[str] = frozenset(),
+    timeout_s: float = TIMEOUT_S,
 ) -> Topics:
     """All topics, internal ones included. Raises KafkaException when no broker answers.
 
@@ -78,40 +102,98 @@ def list_topics(
     before = before or Topics({}, {}, {})
     metadata = admin.list_topics(timeout=timeout_s)
     good = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
-    in_doubt = {
-        name: before.counts[name]
-        for name, topic in metadata.topics.items()
-        if name not in good
-        and name in before.counts
-        and topic.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART
-    }
-    known = good.keys() | in_doubt.keys()
-    old_ids = {name: each for name, each in before.ids.items() if name in known}
-    return Topics(
-        counts={name: len(topic.partitions) for name, topic in good.items()} | in_doubt,
+    listed = Topics(
+        counts={name: len(topic.partitions) for name, topic in good.items()},
         leaders={
             (name, number): partition.leader
             for name, topic in good.items()
             for number, partition in topic.partitions.items()
             if partition.leader in metadata.brokers
         },
-        ids=old_ids | _topic_ids(admin, sorted(good), timeout_s),
+        ids={},
     )
+    named = _ask_by_name(admin, listed.counts.keys(), before.counts.keys(), timeout_s)
+    return settled(before, listed, named, needed, metadata.brokers.keys())
 
 
-def _topic_ids(admin: AdminClient, names: list[str], timeout_s: float) -> dict[str, UUID]:
-    """The ids that KIP-848 assignments name topics by, and that tell a topic from one made anew."""
-    ids = {}
+def settled(
+    before: Topics,
+    listed: Topics,
+    named: Named,
+    needed: AbstractSet[str],
+    brokers: AbstractSet[int],
+) -> Topics:
+    """What a listing says, and what is to be thought of topics that it lacks.
+
+    Rights may be gone for a moment, or a broker may not know everything yet. So a topic is gone
+    only if two listings in a row lack it and a broker says, both times, that it does not exist.
+    A listing that is empty, or lacks a topic that is `needed`, is no evidence against others.
+    """
+    is_whole = bool(listed.counts) and needed <= listed.counts.keys()
+    unknown = {*named.unknown} - listed.counts.keys()
+    gone = unknown & before.unknown
+    if not is_whole:
+        gone = gone & needed if listed.counts else set()
+    found = named.found.counts.keys() - listed.counts.keys()
+    stays = before.counts.keys() - listed.counts.keys() - found - gone
+    counts = {name: before.counts[name] for name in stays}
+    counts |= {name: named.found.counts[name] for name in found}
+    counts.update(listed.counts)
+    leaders = _leaders(before, stays, brokers) | _leaders(named.found, found, brokers)
+    leaders.update(listed.leaders)
+    ids = {name: each for name, each in before.ids.items() if name in counts}
+    ids.update(named.found.ids)
+    hidden = {name: named.problems.get(name, NO_ANSWER) for name in stays - unknown}
+    return Topics(counts, leaders, ids, unknown & stays, hidden, is_whole)
+
+
+def _leaders(
+    topics: Topics, names: AbstractSet[str], brokers: AbstractSet[int]
+) -> dict[Partition, int]:
+    if not names:
+        return {}
+    return {
+        partition: leader
+        for partition, leader in topics.leaders.items()
+        if partition[0] in names and leader in brokers
+    }
+
+
+def _ask_by_name(
+    admin: AdminClient, listed: AbstractSet[str], before: AbstractSet[str], timeout_s: float
+) -> Named:
+    """What the listing does not tell: of topics that it lacks all, of the others their ids.
+
+    By its id a KIP-848 assignment names a topic, and a topic made anew is told from the old one.
+    """
+    described: dict[str, TopicDescription] = {}
+    unknown, problems = set(), {}
+    names = sorted(before - listed) + sorted(listed)
     for start in range(0, len(names), REQUEST_SIZE):
         some = TopicCollection(names[start : start + REQUEST_SIZE])
         for name, future in admin.describe_topics(some, request_timeout=timeout_s).items():
             try:
-                found = future.result(2 * timeout_s).topic_id
-            except (KafkaException, TimeoutError):
-                continue  # gone between the two calls, or not ours to describe
-            if identity := _uuid(found):
-                ids[name] = identity
-    return ids
+                described[name] = future.result(2 * timeout_s)
+            except KafkaException as error:
+                if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    unknown.add(name)
+                else:
+                    problems[name] = error.args[0].str()
+            except TimeoutError:
+                problems[name] = NO_ANSWER
+    ids = {name: _uuid(topic.topic_id) for name, topic in described.items()}
+    lacking = {name: topic for name, topic in described.items() if name not in listed}
+    found = Topics(
+        counts={name: len(topic.partitions) for name, topic in lacking.items()},
+        leaders={
+            (name, partition.id): partition.leader.id
+            for name, topic in lacking.items()
+            for partition in topic.partitions
+            if partition.leader is not None
+        },
+        ids={name: identity for name, identity in ids.items() if identity},
+    )
+    return Named(found, unknown, problems)
 
 
 def _uuid(found: Uuid) -> UUID | None:
@@ -126,14 +208,6 @@ def renew_leaders(admin: AdminClient, timeout_s: float = TIMEOUT_S) -> None:
     It does not by itself: told that what it knows is outdated, it asks with the same again.
     """
     admin.list_topics(timeout=timeout_s)
-
-
-def list_groups(admin: AdminClient, timeout_s: float = TIMEOUT_S) -> set[str]:
-    """Every group the brokers know. Raises KafkaException when one of them does not answer."""
-    listed = admin.list_consumer_groups(request_timeout=timeout_s).result(2 * timeout_s)
-    if listed.errors:
-        raise KafkaException(listed.errors[0])
-    return {group.group_id for group in listed.valid}
 
 
 def fetch_ends(
@@ -174,23 +248,26 @@ def _ask_broker(
             isolation_level=question.isolation,
             request_timeout=question.timeout_s,
         )
+        silence = ""
         for where, future in futures.items():
             partition = where.topic, where.partition
             try:
                 offset = future.result(2 * question.timeout_s).offset
             except KafkaException as error:
                 missing[partition] = error.args[0].str()
+                silence = missing[partition] if error.args[0].code() in SILENT else silence
             except TimeoutError:
-                missing[partition] = NO_ANSWER
+                missing[partition] = silence = NO_ANSWER
             else:
                 # Of a broker that does not answer the client tells no error but a negative offset.
                 if offset >= 0:
                     ends[partition] = offset
                 else:
-                    missing[partition] = NO_ANSWER
-        if len(missing) >= len(chunk) and not ends:
+                    missing[partition] = silence = NO_ANSWER
+        if silence and ends.keys().isdisjoint(chunk):
             # The broker does not answer: the rest would only wait as long again.
-            missing |= dict.fromkeys(partitions, next(iter(missing.values())))
+            rest = (each for each in partitions if each not in ends)
+            missing = dict.fromkeys(rest, silence) | missing
             break
     return ends, missing
 
@@ -205,6 +282,11 @@ def _chunks(partitions: list[Partition]) -> Iterator[list[Partition]]:
 def _table(ends: Mapping[Partition, int]) -> pa.Table:
     columns = [[topic for topic, _ in ends], [number for _, number in ends], list(ends.values())]
     return pa.table(columns, schema=tables.LOG_ENDS)
+
+
+def is_silence(problem: str) -> bool:
+    """Whether a broker gave no answer; else it gave one, though not an end."""
+    return problem == NO_ANSWER or "Local: " in problem  # librdkafka's own, not a broker's
 
 
 def by_number(ends: pa.Table) -> dict[int, int]:

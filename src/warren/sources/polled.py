@@ -37,6 +37,11 @@ class Polled:
         """Those that have a commit, or had when the program ended and did not answer since."""
         return {group for group, offsets in self._offsets.items() if offsets} | {*self._restored}
 
+    @property
+    def known(self) -> dict[str, Offsets]:
+        """What is committed, as far as it is known, in this run or from an earlier one."""
+        return self._restored | self._offsets
+
     def begin(self, now_ms: int) -> None:
         """A poll begins. Orders go up though the clock may go back."""
         self._now_ms = now_ms
@@ -51,17 +56,17 @@ class Polled:
                 self._see_owners(answer, reported)
         return reported
 
-    def end(self, listed: AbstractSet[str] | None) -> Reported:
-        """A poll ends: groups that are not listed are gone. None: the list was not complete."""
+    def end(self, asked: AbstractSet[str] | None) -> Reported:
+        """A poll ends: groups that nobody asks about are gone. None: the list was not complete."""
         reported = Reported([], {}, Counter())
-        for group in [] if listed is None else self._offsets.keys() - listed:
+        for group in [] if asked is None else self._offsets.keys() - asked:
             nothing = Answer(group, {}, {})
             self._see_offsets(nothing, reported)
             self._see_owners(nothing, reported)
             del self._offsets[group]
-        if listed is not None:
+        if asked is not None:
             self._restored = {
-                group: self._restored[group] for group in self._restored.keys() & listed
+                group: self._restored[group] for group in self._restored.keys() & asked
             }
             self._polls += 1
         if self._polls > HELD_POLLS:

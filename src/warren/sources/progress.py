@@ -1,13 +1,20 @@
-"""How far the reading of an offsets topic has come. Time is an argument, in seconds."""
+"""How far the reading of an offsets topic has come. Time is an argument, in seconds.
+
+Verdicts belong to the moment that has been read, and each partition of the topic has its own: an
+end that was asked for at some moment and has been reached says that nothing written before that
+moment is missing (`read_s`).
+"""
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 HELD_AFTER_S = 20  # commits of a transaction take milliseconds; one that stands this long hangs
 RATE_OVER_S = 10.0
 LATE_S = 30.0  # who has not reached by now the end of so long ago is not caught up
+PATIENCE_S = 30.0  # how long a partition that gives no answer is waited for
+ENDS_AHEAD = 512  # ends of one partition that are remembered until they are reached
 
 
 @dataclass
@@ -19,14 +26,18 @@ class Progress:
         default_factory=dict
     )  # next record to be written, transactions open or not
     stable: dict[int, int] = field(default_factory=dict)  # up to here nothing is open
+    read_s: dict[int, float] = field(default_factory=dict)  # all written before this is folded
+    shortened: set[int] = field(default_factory=set)  # lost records that were read: read anew
     records: int = 0  # read since the start
     restarts: int = 0
     unanswered: list[int] = field(default_factory=list)  # partitions whose leader gave no answer
     problem: str = ""  # why nothing is being read, if so
+    _ahead: dict[int, deque[tuple[float, int]]] = field(default_factory=dict)  # not reached yet
     _standing_since: dict[int, float] = field(default_factory=dict)  # before something open
     _counted: deque[tuple[float, int]] = field(default_factory=deque)  # moments, records by then
-    _target: dict[int, int] = field(default_factory=dict)  # an end seen some time ago
+    _target: dict[int, float] = field(default_factory=dict)  # an end seen some time ago
     _target_s: float = 0.0  # when it was seen
+    _answered_s: dict[int, float] = field(default_factory=dict)  # by partition, an end of it
     _seen_s: float = -math.inf  # when any end was seen last
     is_caught_up: bool = False  # whether the end of a while ago has been reached
     has_caught_up: bool = False  # whether it ever was
@@ -36,7 +47,9 @@ class Progress:
         self.position.update(start)
         self.problem = ""
         self._counted = deque([(now, self.records)])
+        self._ahead.clear()
         self._target, self.is_caught_up = {}, False  # who knows how long nothing was read
+        self._answered_s = dict.fromkeys(start, now)
 
     def advance(self, until: Mapping[int, int], records: int, now: float) -> None:
         self.position.update(until)
@@ -46,9 +59,18 @@ class Progress:
         self._counted.append((now, self.records))
         while len(self._counted) > 2 and now - self._counted[1][0] >= RATE_OVER_S:
             self._counted.popleft()
+        for partition in until:
+            self._note_reached(partition)
         self._settle()
 
-    def see_ends(self, end: Mapping[int, int], stable: Mapping[int, int], now: float) -> None:
+    def see_ends(
+        self,
+        end: Mapping[int, int],
+        stable: Mapping[int, int],
+        now: float,
+        position: Mapping[int, int] | None = None,
+    ) -> None:
+        """Take in ends that were asked for at `now`, when reading stood at `position`."""
         for partition, offset in stable.items():
             if end.get(partition, offset) == offset:  # nothing is open
                 self._standing_since.pop(partition, None)
@@ -57,6 +79,7 @@ class Progress:
             else:
                 since = self._standing_since.get(partition, now)
                 self._standing_since[partition] = min(since, now)  # the clock may be set back
+        self._look_ahead(end, position or {}, now)
         self.end.update(end)
         self.stable.update(stable)
         if stable:
@@ -64,9 +87,9 @@ class Progress:
 
     def forget_positions(self) -> None:
         """The topic was made anew: where it was read to, and its ends, are no more."""
-        self.position.clear()
-        self.end.clear()
-        self.stable.clear()
+        for facts in (self.position, self.end, self.stable, self.read_s, self._ahead):
+            facts.clear()
+        self.shortened.clear()
         self._standing_since.clear()
         self._target, self.is_caught_up = {}, False
 
@@ -99,14 +122,53 @@ class Progress:
         """How long ago the brokers said where the topic ends."""
         return max(now - self._seen_s, 0) if math.isfinite(self._seen_s) else None
 
+    def read_until_s(self, partitions: Collection[int]) -> float:
+        """Up to when all of these partitions are read; minus infinity: not known of some."""
+        return min((self.read_s.get(each, -math.inf) for each in partitions), default=-math.inf)
+
+    def behind_s(self, now: float) -> float | None:
+        """How old the least read of the partitions is that can be read; None: not known yet."""
+        lately = [each for each, at in self._answered_s.items() if now - at < PATIENCE_S]
+        as_of = self.read_until_s([each for each in lately if each in self.position])
+        if not lately:
+            as_of = self.read_until_s(self.position)
+        return max(now - as_of, 0) if math.isfinite(as_of) else None
+
+    def _look_ahead(self, ends: Mapping[int, int], position: Mapping[int, int], now: float) -> None:
+        """Remember ends until they are reached; notice those before what was read."""
+        for partition, end in ends.items():
+            if end < position.get(partition, end):
+                self.shortened.add(partition)
+            ahead = self._ahead.setdefault(partition, deque())
+            while ahead and ahead[-1][0] > now:  # the clock was set back
+                ahead.pop()
+            if len(ahead) == ENDS_AHEAD:
+                self._ahead[partition] = ahead = deque([*ahead][::2])
+            ahead.append((now, end))
+            if self.read_s.get(partition, now) > now:
+                self.read_s[partition] = now
+            self._note_reached(partition)
+
+    def _note_reached(self, partition: int) -> None:
+        ahead, position = self._ahead.get(partition), self.position.get(partition, -1)
+        while ahead and ahead[0][1] <= position:
+            self.read_s[partition] = ahead.popleft()[0]
+
     def _aim(self, stable: Mapping[int, int], now: float) -> None:
         """See whether the end aimed at was reached in time; if it was reached, aim at this one.
 
-        Partitions that do not answer take no commits either: they are not waited for.
+        Partitions that give no answer for long take no commits either: they are not waited for.
         """
-        self._target = {each: at for each, at in self._target.items() if each in stable}
+        self._answered_s |= dict.fromkeys(stable, now)
+        waited_for = {each for each, at in self._answered_s.items() if now - at < PATIENCE_S}
+        self._target = {
+            each: stable.get(each, at) if at == math.inf else at
+            for each, at in self._target.items()
+            if each in waited_for
+        }
         if self._is_reached():
-            in_time_since, self._target, self._target_s = self._seen_s, dict(stable), now
+            in_time_since, self._target_s = self._seen_s, now
+            self._target = {each: stable.get(each, math.inf) for each in waited_for}
         else:
             in_time_since = self._target_s
         self._seen_s = now

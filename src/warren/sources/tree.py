@@ -63,11 +63,20 @@ class Tree:
         self._is_cut = True  # the connection was lost, or not there yet, and not all is read again
         self._behind: set[Parts] = set()  # to be read before all has been, on this connection
         self.is_there = True  # whether there is such a path
+        self._marked: set[Parts] | None = set()  # to be read, of a moment; None: of the next turn
 
     @property
     def is_complete(self) -> bool:
         """Whether all that can be read has been since the connection was made."""
         return not self._is_cut and not self._behind
+
+    def mark(self) -> None:
+        """Note what watches have told by the next turn; `is_mark_read` tells when it is read."""
+        self._marked = None
+
+    @property
+    def is_mark_read(self) -> bool:
+        return self.is_complete and self._marked is not None and not self._marked
 
     @property
     def unread(self) -> set[str]:
@@ -83,6 +92,8 @@ class Tree:
     def refresh(self, wait_s: float) -> Changes:
         """Read what changed, or wait for it; a part of it when it is much."""
         self._gather(wait_s)
+        if self._marked is None:
+            self._marked = {*self._dirty}
         changes = Changes({}, [], 0)
         client = self._client
         if client is None or not client.connected:
@@ -90,6 +101,7 @@ class Tree:
         batch = [self._dirty.pop() for _ in range(min(BATCH, len(self._dirty)))]
         asked = [(parts, self._ask(client, parts)) for parts in batch]
         for parts, result in asked:
+            self._marked.discard(parts)
             try:
                 self._take(parts, result.get(timeout=ANSWER_S), changes)
             except NoNodeError:
@@ -97,6 +109,7 @@ class Tree:
                 self._expect_base(client, parts)
             except (ConnectionLoss, SessionExpiredError, KazooTimeoutError):
                 self._dirty.add(parts)
+                self._marked.add(parts)
             except KazooException as error:
                 self._put_off(parts, error)
                 changes = changes._replace(unreadable=changes.unreadable + 1)

@@ -16,6 +16,7 @@ ORDER = ("ERR", "WARN", "OK")
 # Columns that a terminal must be so wide for: the rest is worth more than they are.
 WIDTHS = {"trend": 80, "worst partition": 90, "owner": 120, "partitions": 100, "last commit": 70}
 MS = 1000
+BEHIND_S = 10  # two to five seconds are usual
 
 Cells = dict[str, list[Text] | list[str]]  # by column
 
@@ -88,6 +89,10 @@ def render(
 def _heads(overview: Overview, shown: list[Line]) -> Iterator[Text]:
     if not overview.ready:
         yield Text("The offsets topics are still being read: groups may be missing", style="yellow")
+    behind_s = overview.board.behind_s or 0
+    if behind_s > BEHIND_S:
+        told = f"Reading is behind: groups are shown as they were {words.age(behind_s)} ago"
+        yield Text(told, style="yellow")
     for cluster in overview.clusters:
         counts = Counter(line.status for line in shown if line.cluster == cluster.name)
         head = Text.assemble((words.shown(cluster.name), "bold"), f": {_groups(counts.total())}")

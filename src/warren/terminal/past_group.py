@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 import plotext
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from rich.console import Console
 from rich.text import Text
 
 from warren.errors import WarrenError
-from warren.history import one_group, queries
+from warren.history import one_group
+from warren.history.in_memory import Kept
 from warren.history.past import Past
 from warren.history.period import Period
 from warren.history.sections import count, duration, instant, share
+from warren.tables import GROUP, PARTITION
 from warren.terminal.report import plain_console, working
 from warren.terminal.words import COLOURS, shown
 
@@ -42,8 +42,8 @@ def history(
     asked = past()
     console = plain_console()
     width = min(console.width, WIDTH) - MARGIN
-    with working(), asked.reading(group) as rows:
-        kept = _chosen(rows, topic, partition)
+    with working(), asked.reading(group, (GROUP, PARTITION)) as rows:
+        kept = rows.together(topic, partition) if topic else rows
         cluster = _cluster(kept, group)
         told: dict[str, Any] = {
             "cluster": cluster,
@@ -59,23 +59,13 @@ def history(
         _print(console, told, what, asked.period)
 
 
-def _chosen(rows: DataFrame, topic: str, partition: int | None) -> DataFrame:
-    """The group's own rows; of a topic or partition, those taken together."""
-    if not topic:
-        return queries.groups(rows)
-    some = queries.partitions(rows).where(F.col("topic") == topic)
-    return queries.together(
-        some if partition is None else some.where(F.col("partition") == partition)
-    )
-
-
-def _cluster(rows: DataFrame, group: str) -> str:
-    clusters = sorted(row.cluster for row in rows.select("cluster").distinct().collect())
+def _cluster(kept: Kept, group: str) -> str:
+    clusters = kept.clusters()
     if not clusters:
         raise NothingKept(group)
     if len(clusters) > 1:
         raise Ambiguous(group, clusters)
-    return str(clusters[0])
+    return clusters[0]
 
 
 def _print(console: Console, told: dict[str, Any], what: str, period: Period) -> None:

@@ -12,6 +12,7 @@ from warren.history.page import as_page
 from warren.history.past import Past
 from warren.history.report import Report, make
 from warren.history.sections import Section, instant
+from warren.tables import GROUP, LOG_END
 from warren.terminal.words import COLOURS, name
 
 WIDE = 10_000  # what is not a terminal gets everything
@@ -21,8 +22,8 @@ def report(
     past: Callable[[], Past], group: str, form: str, sections: tuple[str, ...], top: int
 ) -> None:
     asked = past()
-    with working(), asked.reading(group) as rows:
-        found = make(rows, asked.period, top)
+    with working(), asked.reading(group, (GROUP, LOG_END)) as kept:
+        found = make(kept, asked.period, top)
     if form == "table":
         _print(found, sections)
     elif form == "csv":
@@ -35,7 +36,7 @@ def report(
 def working() -> Iterator[None]:
     """Something moves on a terminal meanwhile; elsewhere nothing is said."""
     console = Console(stderr=True)
-    told = console.status("Starting Spark, reading history …")
+    told = console.status("Reading history …")
     with told if console.is_terminal else nullcontext():
         yield
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from warren import bounds
 from warren.histories import ranges
 from warren.windows import singly
 from warren.windows.grid import CHUNK, NO_LAG, Grid, push
@@ -117,9 +118,9 @@ def _merged(grid: Grid, commits: Commits, head: Ints, min_distance_ms: int) -> C
     before = np.concatenate([commits.committed_ms[:1], commits.committed_ms[:-1]])
     first_ms = commits.committed_ms[head]
     before[head] = np.where(
-        grid.filled[rows] > 0, grid.committed_ms[rows, -1], first_ms - min_distance_ms
+        grid.filled[rows] > 0, grid.committed_ms[rows, -1], bounds.minus(first_ms, min_distance_ms)
     )
-    close = commits.committed_ms - before < min_distance_ms
+    close = bounds.minus(commits.committed_ms, before) < min_distance_ms
     if not close.any():
         return commits
     opens = np.ones(len(close), np.bool_)
@@ -165,7 +166,8 @@ def _fold_late(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
     by_order = np.argsort(key, kind="stable")
     by_order = by_order[np.concatenate([[True], np.diff(key[by_order]) > 0])]
     line = segment[by_order]
-    gap = np.diff(everything.committed_ms[by_order])
+    at_ms = everything.committed_ms[by_order]
+    gap = bounds.minus(at_ms[1:], at_ms[:-1])
     may_merge = np.zeros(len(rows), np.bool_)
     may_merge[line[1:][(gap < min_distance_ms) & (line[1:] == line[:-1])]] = True
 

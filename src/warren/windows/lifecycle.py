@@ -34,14 +34,3 @@ def expire(pairs: Pairs, oldest_ms: int) -> list[str]:
         pairs.grid.clear_windows(pairs.blocks.rows_of(of_group))
         pairs.remove_unused(of_group.tolist())
     return expired
-
-
-def cut(pairs: Pairs, group: str, order: int) -> bool:
-    """End what a group has of before `order`; False if that is all it has."""
-    of_group = pairs.of(group)
-    rows = pairs.blocks.rows_of(of_group)
-    pairs.grid.clear_before(rows, np.full(len(rows), order))
-    if not pairs.grid.filled[rows].any():
-        return False
-    pairs.remove_unused(of_group.tolist())
-    return True

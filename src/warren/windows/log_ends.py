@@ -1,6 +1,11 @@
-"""The brokers' end offsets: the last few of each partition of each topic."""
+"""The brokers' end offsets: the last few of each partition of each topic.
 
-from collections.abc import Mapping, Sequence
+Reading commits may be behind reading ends. So what the rules need of the ends is remembered for
+each round of asking, until all commits of before it have been read: a commit, and a lag, is valued
+against the ends of its own moment.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +20,16 @@ from warren.windows.rows import Blocks, Rows
 Ints = npt.NDArray[np.int64]
 
 PACE_S = 30.0  # a rate is of about twice so long
+ROUNDS = 40  # remembered at most; with more, those in between are thinned out
+NOT_THERE = np.iinfo(np.int64).min  # a partition that was not known yet in a round
+
+
+class Round(NamedTuple):
+    """What the ends were when an answer had come, by row; rows that are newer are missing."""
+
+    answered_s: float
+    newest: Ints
+    lowest: Ints
 
 
 class EndRows(Rows):
@@ -39,9 +54,61 @@ class EndRows(Rows):
             }
         )
         self.intervals = intervals
+        self.rounds: list[Round] = []  # oldest first
 
     def clear(self, rows: Ints) -> None:
         self.filled[rows] = 0
+        for each in self.rounds:
+            known = rows[rows < len(each.newest)]
+            each.newest[known] = each.lowest[known] = NOT_THERE
+
+    def copy(self, source: Ints, target: Ints) -> None:
+        super().copy(source, target)
+        self._arrange_rounds(lambda column: _moved(column, source, target))
+
+    def keep(self, rows: Ints) -> None:
+        super().keep(rows)
+        self._arrange_rounds(lambda column: _taken(column, rows))
+
+    def _arrange_rounds(self, arrange: Callable[[Ints], Ints]) -> None:
+        self.rounds = [
+            Round(answered_s, arrange(newest), arrange(lowest))
+            for answered_s, newest, lowest in self.rounds
+        ]
+
+    def remember(self, answered_s: float) -> None:
+        """A round of asking is over: this is how the ends are now."""
+        # The clock may have been set back, and tests have none.
+        self.rounds = [each for each in self.rounds if each.answered_s < answered_s]
+        is_known = self.filled[: self.size] > 0
+        newest, lowest = self.newest[: self.size], self.lowest[: self.size]
+        columns = (np.where(is_known, column, NOT_THERE) for column in (newest, lowest))
+        self.rounds.append(Round(answered_s, *columns))
+        if len(self.rounds) > ROUNDS:
+            del self.rounds[_dispensable([each.answered_s for each in self.rounds])]
+
+    def forget_before(self, moment_s: float) -> None:
+        """Nobody asks any more for what the ends were before this moment."""
+        while len(self.rounds) > 1 and self.rounds[1].answered_s <= moment_s:
+            del self.rounds[0]
+
+    def as_of(self, rows: Ints, moment_s: npt.NDArray[np.float64]) -> tuple[Ints, Ints]:
+        """The newest and the lowest end of each row as they were known at its moment.
+
+        A partition that was not known then has those of now.
+        """
+        newest, lowest = self.newest[rows], self.lowest[rows]
+        times = [each.answered_s for each in self.rounds]
+        if not len(rows) or len(times) < 2 or moment_s.min() >= times[-1]:
+            return newest, lowest  # the last round is what is known now
+        place = np.maximum(np.searchsorted(times, moment_s, side="right") - 1, 0)
+        for number in np.flatnonzero(np.bincount(place)[: len(times) - 1]).tolist():
+            each = self.rounds[number]
+            some = np.flatnonzero((place == number) & (rows < len(each.newest)))
+            some = some[each.newest[rows[some]] != NOT_THERE]
+            newest[some] = each.newest[rows[some]]
+            lowest[some] = each.lowest[rows[some]]
+        return newest, lowest
 
     def push(self, rows: Ints, offsets: Ints, now_s: float) -> None:
         for start in range(0, len(rows), CHUNK):
@@ -63,6 +130,33 @@ class EndRows(Rows):
         before = np.where(np.isnan(rates[later]), grown, rates[later])
         rates[later] = grown + (before - grown) * np.exp(-took_s[later] / PACE_S)
         self.rate[rows], self.seen_s[rows] = rates, now_s
+
+
+def _moved(column: Ints, source: Ints, target: Ints) -> Ints:
+    there = source < len(column)
+    if there.any() and target.max() >= len(column):
+        spare = (int(target.max()) + 1) // 4  # other topics may be about to grow as well
+        column = np.concatenate(
+            [column, np.full(target.max() + 1 + spare - len(column), NOT_THERE)]
+        )
+    column[target[there]] = column[source[there]]
+    return column
+
+
+def _taken(column: Ints, rows: Ints) -> Ints:
+    taken = np.full(len(rows), NOT_THERE)
+    there = rows < len(column)
+    taken[there] = column[rows[there]]
+    return taken
+
+
+def _dispensable(times: list[float]) -> int:
+    """Which round leaves the smallest gap, compared to its age; never the first or the last."""
+    gaps = [
+        (times[at + 1] - times[at - 1]) / (times[-1] - times[at - 1])
+        for at in range(1, len(times) - 1)
+    ]
+    return 1 + int(np.argmin(gaps))
 
 
 class Columns(NamedTuple):
@@ -100,6 +194,7 @@ class LogEnds:
         rows = self.blocks.base[numbers][codes] + partition
         in_order = np.argsort(rows, kind="stable")
         self.rows.push(rows[in_order], ends["offset"].to_numpy()[in_order], now_s)
+        self.rows.remember(now_s)
 
     def where(self, topics: list[str]) -> tuple[Ints, Ints]:
         """First row and number of partitions of each topic; an unknown topic has none."""

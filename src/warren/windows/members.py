@@ -11,6 +11,7 @@ from warren.group_events import (
     ClassicMember,
     Epoch,
     Event,
+    GroupDeleted,
     MemberAssigned,
     MemberGone,
     MemberSeen,
@@ -46,30 +47,15 @@ class Group(Struct):
 class Batch:
     """Applies one batch to the groups and remembers which it touched.
 
-    A group that changes its protocol (an upgrade while it runs, or a downgrade) is written as a
-    tombstone of the one followed, in the same append, by records of the other: it has not been
-    deleted, and its windows stay. So a tombstone counts once the batch has ended without such a
-    record, or the group came back under the same protocol.
+    The tombstone of a group ends its members, not its commits. Kafka writes one whenever a group
+    changes its protocol, and goes on with the group's offsets; when it deletes a group it writes
+    tombstones for these as well.
     """
 
     def __init__(self, groups: dict[str, Group], room: Room) -> None:
         self._groups = groups
         self._room = room
-        self._deleted: dict[str, int] = {}
-        self._undecided: dict[str, tuple[Protocol, int]] = {}
         self.changed: set[str] = set()
-
-    def delete(self, name: str, protocol: Protocol, order: int) -> None:
-        group = self._groups.get(name)
-        if group is not None and group.protocol is not protocol:
-            return  # what it was before it changed its protocol
-        if group is not None:
-            self._room.leave(group.members.values())
-            del self._groups[name]
-        self._undecided[name] = protocol, order
-
-    def all_deleted(self) -> dict[str, int]:
-        return self._deleted | {name: order for name, (_, order) in self._undecided.items()}
 
     def apply(self, event: Event) -> None:
         if isinstance(event, MAKES_GROUP) and not self._room.takes(event.group, self._groups):
@@ -93,15 +79,14 @@ class Batch:
                 self._set(name, member_id, msgspec.structs.replace(member, by_id=assigned))
             case MemberGone(name, member_id) if self._has_member(name, member_id):
                 self._room.leave([self._groups[name].members.pop(member_id)])
+            case GroupDeleted(name, protocol) if self._is_of(name, protocol):
+                self._room.leave(self._groups.pop(name).members.values())
             case _:
                 return
         self.changed.add(name)
 
     def _live(self, name: str, protocol: Protocol) -> Group:
         """Give the group, which has just shown to be alive under this protocol."""
-        before, order = self._undecided.pop(name, (protocol, -1))
-        if order >= 0 and before is protocol:
-            self._deleted[name] = order
         group = self._groups.get(name)
         if group is None or group.protocol is not protocol:
             self._room.leave(group.members.values() if group else ())
@@ -127,9 +112,13 @@ class Batch:
         return {}
 
     def _has_member(self, name: str, member_id: str) -> bool:
-        group = self._groups.get(name)
-        is_consumer = group is not None and group.protocol is Protocol.CONSUMER
+        is_consumer = self._is_of(name, Protocol.CONSUMER)
         return is_consumer and member_id in self._groups[name].members
+
+    def _is_of(self, name: str, protocol: Protocol) -> bool:
+        """Whether a group is there, and of this protocol; it may have left it long ago."""
+        group = self._groups.get(name)
+        return group is not None and group.protocol is protocol
 
 
 def _classic(member: ClassicMember) -> Member:

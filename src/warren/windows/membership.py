@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
-from warren.group_events import Event, GroupDeleted, Partitions, TopicNames
+from warren.group_events import Event, Partitions, TopicNames
 from warren.windows.limits import NO_LIMITS, Limits
 from warren.windows.members import Batch, Group, Member
 from warren.windows.room import Room
@@ -23,10 +23,9 @@ Owners = dict[tuple[str, int], tuple[str, str]]  # (topic, partition) -> (owner,
 
 
 class Changes(NamedTuple):
-    """What a batch changed: deletions come first, a group may be among both."""
+    """What a batch changed."""
 
     owners: dict[str, Owners]  # all owners there are, of every group with a change in them
-    deleted: dict[str, int]  # groups, and the order of the record that deleted each
     no_room: int = 0  # records that are left out because a limit is reached
 
 
@@ -42,24 +41,18 @@ class Membership:
         # By group: owner and client id of the members that have nothing to read.
         self.idle: dict[str, list[tuple[str, str]]] = {}
 
-    def fold(self, events: Iterable[tuple[int, Event]]) -> Changes:
-        """Take in a batch of (order, event); the events of one group in the order of the log."""
+    def fold(self, events: Iterable[Event]) -> Changes:
+        """Take in a batch; the events of one group in the order of the log."""
         batch, refused = Batch(self.groups, self._room), self._room.refused
-        for order, event in events:
+        for event in events:
             match event:
-                case GroupDeleted(name, protocol):
-                    batch.delete(name, protocol, order)
                 case TopicNames(_, names):
                     self._tell(names)
                     batch.changed.update(self._waiting_for(names))
                 case _:
                     batch.apply(event)
-        deleted = batch.all_deleted()
-        for name in deleted:
-            self._waiting.pop(name, None)
-            self.idle.pop(name, None)
-        owners = {name: self._owners(name) for name in batch.changed if name in self.groups}
-        return Changes(owners, deleted, self._room.refused - refused)
+        owners = {name: self._owners(name) for name in batch.changed}
+        return Changes(owners, self._room.refused - refused)
 
     def name_topics(self, names: Mapping[UUID, str]) -> dict[str, Owners]:
         """Learn all topics there are; the groups that waited for one, with all their owners."""
@@ -106,7 +99,7 @@ class Membership:
     def _owners(self, name: str) -> Owners:
         owners: Owners = {}
         unnamed: set[UUID] = set()
-        for member in self.groups[name].members.values():
+        for member in self._members(name):
             named = dict(member.by_name)
             for topic_id, partitions in member.by_id.items():
                 topic = self._listed.get(topic_id) or self._told.get(topic_id)
@@ -121,9 +114,12 @@ class Membership:
         self._note_idle(name)
         return owners
 
+    def _members(self, name: str) -> list[Member]:
+        return [*self.groups[name].members.values()] if name in self.groups else []
+
     def _note_idle(self, name: str) -> None:
         self.idle.pop(name, None)
-        idle = [each for each in self.groups[name].members.values() if each.is_idle]
+        idle = [each for each in self._members(name) if each.is_idle]
         if idle:
             self.idle[name] = sorted((each.client_host, each.client_id) for each in idle)
 

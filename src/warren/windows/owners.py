@@ -45,6 +45,20 @@ class Owners:
         left = {key: owner for key, owner in unplaced.items() if topic not in (None, key[0])}
         self._keep_unplaced(group, left)
 
+    def unplace(self, pairs: Ints) -> None:
+        """Keep the owners of pairs whose topic goes, until it is back or the group says more."""
+        grid = self._pairs.grid
+        for pair in pairs.tolist():
+            group = self._pairs.groups[int(self._pairs.group[pair])]
+            topic = self._pairs.topics[int(self._pairs.topic[pair])]
+            rows = self._pairs.blocks.rows_of(np.array([pair]))
+            owned = np.flatnonzero((grid.owner[rows] > 0) | (grid.client[rows] > 0))
+            who = {
+                (topic, at): (self.names[int(grid.owner[row])], self.names[int(grid.client[row])])
+                for at, row in zip(owned.tolist(), rows[owned].tolist(), strict=True)
+            }
+            self._keep_unplaced(group, self._unplaced.get(group, {}) | who)
+
     def place_unplaced(self) -> None:
         """Log ends have come: try again what had none."""
         for group, assignment in [*self._unplaced.items()]:

@@ -13,7 +13,7 @@ Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
-FIRST = np.iinfo(np.int64).min
+LATEST = np.iinfo(np.int64).max
 
 
 def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
@@ -41,6 +41,7 @@ class Records:
     offset: Ints
     order: Ints
     committed_ms: Ints
+    written_ms: Ints  # by our own clock, as far as it is known: which log end a commit had
     is_tombstone: Mask
     groups: list[str]
     topics: list[str]
@@ -63,6 +64,7 @@ class Records:
             commits["offset"].fill_null(0).to_numpy(),
             commits["order"].to_numpy(),
             commits["committed_ms"].fill_null(0).to_numpy(),
+            _written_ms(commits),
             commits["offset"].is_null().to_numpy(),
             groups,
             topics,
@@ -77,11 +79,6 @@ class Records:
         }
         return replace(self, **columns)
 
-    def is_void(self, deleted: Mapping[str, int]) -> Mask:
-        """Which records stand before the tombstone of their group."""
-        until = np.array([deleted.get(group, FIRST) for group in self.groups], np.int64)
-        return self.order < until[self.group]
-
     def is_on(self, topics: AbstractSet[str]) -> Mask:
         """Which records are about one of these topics."""
         if not topics:
@@ -94,6 +91,14 @@ class Records:
         code = pa.array(self.group.astype(np.int64) * width + self.topic).dictionary_encode()
         distinct = [divmod(pair, width) for pair in code.dictionary.to_pylist()]
         return code.indices.to_numpy(zero_copy_only=False), distinct
+
+
+def _written_ms(commits: pa.Table) -> Ints:
+    """Commits of which nobody says when they were written count as of now."""
+    if "written_ms" not in commits.column_names:
+        return np.full(len(commits), LATEST)
+    written_ms: Ints = commits["written_ms"].to_numpy()
+    return written_ms
 
 
 @dataclass(frozen=True)

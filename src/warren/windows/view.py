@@ -1,34 +1,49 @@
 """The windows as the rules read them, and as a person asks for them."""
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from warren.histories import Histories
+from warren import bounds
+from warren.histories import Histories, ranges
 from warren.windows import lifecycle
 from warren.windows.windows import Windows
 
 Ints = npt.NDArray[np.int64]
 
 
-def histories(windows: Windows) -> Histories:
-    """All groups that have a window; one that only has owners is not there yet."""
+Moments = Callable[[Sequence[str]], npt.NDArray[np.float64]]
+
+
+def histories(windows: Windows, read_until_s: Moments | None = None) -> Histories:
+    """All groups that have a window; one that only has owners is not there yet.
+
+    `read_until_s` tells up to which moment, in seconds, the commits of each group have been read;
+    the log ends are those of that moment. Without it they are those of now.
+    """
     pairs, grid, ends = windows.pairs, windows.grid, windows.ends
     shown, _ = lifecycle.last_commits(pairs)
     in_order = pairs.in_order()
     if len(shown) < len(pairs.of_group):
         in_order = in_order[np.isin(pairs.group[in_order], shown)]
-    topic = pairs.topic[in_order]
+    topic, count = pairs.topic[in_order], pairs.blocks.count[in_order]
+    groups = tuple(pairs.groups[group] for group in shown.tolist())
+    group_pair = np.flatnonzero(np.diff(pairs.group[in_order], prepend=-1))
+    as_of_s = read_until_s(groups) if read_until_s else np.full(len(groups), np.inf)
+    pairs_of_group = np.diff(group_pair, append=len(in_order))
+    moment_s = np.repeat(np.repeat(as_of_s, pairs_of_group), count)
+    newest, lowest = ends.rows.as_of(ranges(ends.blocks.base[topic], count), moment_s)
     return Histories(
-        groups=tuple(pairs.groups[group] for group in shown.tolist()),
+        groups=groups,
         topics=ends.topics.by_number(),
         owners=windows.owners.names.by_number(),
-        group_pair=np.flatnonzero(np.diff(pairs.group[in_order], prepend=-1)),
+        as_of_s=as_of_s,
+        group_pair=group_pair,
         pair_topic=topic,
         pair_row=pairs.blocks.base[in_order],
-        pair_count=pairs.blocks.count[in_order],
-        pair_end=ends.blocks.base[topic],
+        pair_count=count,
         offset=grid.offset,
         order=grid.order,
         committed_ms=grid.committed_ms,
@@ -39,9 +54,23 @@ def histories(windows: Windows) -> Histories:
         owner=grid.owner,
         client=grid.client,
         stopped=grid.stopped,
-        newest_end=ends.rows.newest,
-        lowest_end=ends.rows.lowest,
+        newest_end=newest,
+        lowest_end=lowest,
     )
+
+
+def newest_commits(windows: Windows, group: str) -> dict[tuple[str, int], int]:
+    """Of each topic that a group reads the partition that it committed to last, and the offset."""
+    pairs, grid = windows.pairs, windows.grid
+    newest = {}
+    for pair in pairs.of(group).tolist():
+        rows = pairs.blocks.rows_of(np.array([pair]))
+        held = np.flatnonzero(grid.filled[rows] > 0)
+        if len(held):
+            last = int(held[np.argmax(grid.last_ms[rows[held]])])
+            topic = windows.ends.topics[int(pairs.topic[pair])]
+            newest[topic, last] = int(grid.offset[rows[last], -1])
+    return newest
 
 
 class Commit(NamedTuple):
@@ -81,6 +110,7 @@ def _partitions(windows: Windows, pair: int) -> list[Partition]:
         lines = zip(*(column[row, held].tolist() for column in columns), strict=True)
         commits = [Commit(*line) for line in lines]
         owner, client = (windows.owners.names[int(n[row])] for n in (grid.owner, grid.client))
-        lag = max(end - commits[-1].offset, 0) if commits and end is not None else 0
+        is_known = bool(commits) and end is not None
+        lag = int(bounds.lag(np.array(end), grid.offset[row, -1])) if is_known else 0
         partitions.append(Partition(commits, owner, client, lag))
     return partitions

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from warren import bounds
 from warren.windows.fold import Commits, fold
 from warren.windows.grid import PENDING_LAG, Grid
 from warren.windows.log_ends import LogEnds
@@ -47,8 +48,11 @@ class Waiting:
             if not is_tombstone and key not in self._row and len(self._row) < self._at_most:
                 self._row[key] = self._free.pop() if self._free else self.grid.reserve(1)
         row = np.array([self._row.get(key, -1) for key in keys], np.int64)
-        kept, cleared, _ = after_tombstones(row, records.is_tombstone & (row >= 0))
-        self.grid.clear(cleared)
+        kept, cleared, last = after_tombstones(row, records.is_tombstone & (row >= 0))
+        if records.is_past:
+            self.grid.clear_before(cleared, records.order[last])
+        else:
+            self.grid.clear(cleared)
         kept &= ~records.is_tombstone
         no_room = int((kept & (row < 0)).sum())
         kept &= row >= 0
@@ -77,7 +81,7 @@ class Waiting:
         row, source, end = row[has_room], source[has_room], end[has_room]
         for name in ("offset", "order", "committed_ms", "observed_s", "filled", "last_ms"):
             getattr(into, name)[row] = getattr(self.grid, name)[source]
-        lag = np.maximum(end[:, None] - self.grid.offset[source], 0)
+        lag = bounds.lag(end[:, None], self.grid.offset[source])
         held = self.grid.lag[source]
         into.lag[row] = np.where(held == PENDING_LAG, lag, held)
         self.forget(keys)

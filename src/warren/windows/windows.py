@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from warren import bounds
 from warren.windows import lifecycle
 from warren.windows.fold import Commits, fold
 from warren.windows.grid import Grid
@@ -53,27 +54,18 @@ class Windows:
         self,
         commits: pa.Table,
         now_s: int,
-        deleted: Mapping[str, int] | None = None,
         *,
         past: bool = False,
     ) -> Folded:
         """Take in a batch: commits and tombstones, each log partition's in the order of the log.
 
-        `deleted` names groups whose tombstone is in this batch, and its order: what the group had
-        goes, and so do those of its commits in the batch that stand before. A group's records are
-        all in one partition of the offsets topic, so the order alone tells before from after.
-
         A batch of the `past` may be older than what the windows hold: its tombstones clear only
         what is older still.
         """
-        for group, order in (deleted or {}).items():
-            if not (past and lifecycle.cut(self.pairs, group, order)):
-                self.delete_group(group)
         # Pieces, because what a piece is gathered from should fit into the processor's cache.
         pieces = range(0, max(commits.num_rows, 1), PIECE)
         folded = [
-            self._fold(Records.read(commits.slice(at, PIECE), is_past=past), now_s, deleted or {})
-            for at in pieces
+            self._fold(Records.read(commits.slice(at, PIECE), is_past=past), now_s) for at in pieces
         ]
         return Folded(
             commits=sum(piece.commits for piece in folded),
@@ -82,21 +74,19 @@ class Windows:
             dropped=sum((Counter(piece.dropped) for piece in folded), Counter()),
         )
 
-    def _fold(self, records: Records, now_s: int, deleted: Mapping[str, int]) -> Folded:
-        void = records.is_void(deleted)
+    def _fold(self, records: Records, now_s: int) -> Folded:
         too_old = ~records.is_tombstone & (records.committed_ms < self._oldest_ms(now_s))
         impossible = records.partition < 0
         left_out = records.is_on(self.left_out) & ~records.is_tombstone
         reasons = {
-            "group deleted": void,
-            "too old": ~void & too_old,
-            "no such partition": ~void & ~too_old & impossible,
-            NO_ROOM: ~void & ~too_old & ~impossible & left_out,
+            "too old": too_old,
+            "no such partition": ~too_old & impossible,
+            NO_ROOM: ~too_old & ~impossible & left_out,
         }
         dropped = Counter({reason: int(mask.sum()) for reason, mask in reasons.items()})
         self.dropped += dropped
         return self._fold_possible(
-            records.where(~(void | too_old | impossible | left_out)), now_s, +dropped
+            records.where(~(too_old | impossible | left_out)), now_s, +dropped
         )
 
     def _fold_possible(self, records: Records, now_s: int, dropped: Counter[str]) -> Folded:
@@ -139,7 +129,8 @@ class Windows:
         kept &= row >= 0
         if not kept.all():
             row, end_row, records = row[kept], end_row[kept], records.where(kept)
-        lag = np.maximum(self.ends.rows.newest[end_row] - records.offset, 0)
+        end, _ = self.ends.rows.as_of(end_row, records.written_ms / 1000)
+        lag = bounds.lag(end, records.offset)
         now = np.broadcast_to(np.int64(now_s), len(row))
         commits = Commits(row, records.offset, records.order, records.committed_ms, lag, now)
         fold(self.grid, commits, self.min_distance_ms)
@@ -178,7 +169,8 @@ class Windows:
     ) -> None:
         """Take in one refresh of LOG_ENDS, and let the commits go on that waited for it.
 
-        `now_s` is when they were read: two readings tell how fast a log grows.
+        `now_s` is when they had come: two readings tell how fast a log grows, and a commit is
+        valued against what had come before it was written.
         `complete_as_of_s` says that `partition_counts` names every topic there is, asked for at
         that moment: commits that have waited since before then for anything else are dropped.
         """
@@ -215,9 +207,13 @@ class Windows:
         self.waiting.forget_group(group, topic)
 
     def delete_topic(self, topic: str) -> None:
-        """Forget a topic everywhere; commits that wait for it may be of its successor, and stay."""
+        """Forget a topic everywhere; commits that wait for it may be of its successor, and stay.
+
+        So do owners: members that never saw it gone read its successor, and nothing says so anew.
+        """
         number = self.ends.topics.find(topic)
         if number >= 0:
+            self.owners.unplace(self.pairs.reading(number))
             self.pairs.remove(self.pairs.reading(number))
             self.ends.delete(topic)
 

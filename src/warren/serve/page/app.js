@@ -24,12 +24,14 @@ const main = document.getElementById("view");
 const live = document.getElementById("live");
 const news = document.getElementById("news");
 const FRESH_MS = Number(document.body.dataset.fresh) * 1000; // a board that is older is told to be
+const BEHIND_S = 10; // reading that is further behind is told to be; two to five seconds are usual
 
 let view = null; // { element, title, refresh, key?, told?, redraw?, close? }
 let restMs = 1000; // between two drawings
 let due = false;
 let isBusy = false;
-let momentMs = 0; // of the board that was told of last
+let momentMs = null; // of the board that was told of last; 0: nothing is judged yet
+let behindS = 0; // how old the commits are that it is made of
 
 async function show() {
   const where = place(location.hash);
@@ -59,6 +61,7 @@ async function refresh(shown) {
     await shown.refresh();
     if (view === shown && main.firstChild !== shown.element) main.replaceChildren(shown.element);
   } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) console.error(error); // ours
     if (view === shown) showProblem(shown, error);
   }
 }
@@ -96,7 +99,8 @@ function told(kind, data) {
     view?.told?.(data);
   } else {
     due = true;
-    if (data?.moment_ms) momentMs = data.moment_ms;
+    if (data) momentMs = data.moment_ms;
+    behindS = data?.behind_s ?? 0;
     showMoment();
   }
 }
@@ -107,17 +111,23 @@ function tell({ cluster, group, before, after }) {
   news.replaceChildren(named(group), ` in ${cluster} `, change);
 }
 
-// A stream that lives may tell of nothing new: what counts is how old the board is.
+// A stream that lives may tell of nothing new, or of what was a while ago: then it is not "live".
 function showMoment() {
-  if (!momentMs || live.dataset.state !== "live") return;
+  if (momentMs === null || live.dataset.state !== "live") return;
+  if (!momentMs) {
+    live.toggleAttribute("data-old", true);
+    live.textContent = "starting";
+    return;
+  }
   const age = serverNow() - momentMs;
-  live.toggleAttribute("data-old", age > FRESH_MS);
-  const when = { datetime: new Date(momentMs).toISOString(), title: exactly(momentMs) };
-  live.replaceChildren(
-    ...(age > FRESH_MS
-      ? ["nothing new for ", h("time", when, duration(age / 1000))]
-      : ["live ", h("time", when, clockTime(momentMs))]),
-  );
+  const isOld = age > FRESH_MS;
+  const isBehind = behindS > BEHIND_S;
+  live.toggleAttribute("data-old", isOld || isBehind);
+  const ms = isBehind ? momentMs - behindS * 1000 : momentMs;
+  const when = { datetime: new Date(ms).toISOString(), title: exactly(ms) };
+  if (isOld) live.replaceChildren("nothing new for ", h("time", when, duration(age / 1000)));
+  else if (isBehind) live.replaceChildren("reading is behind by ", h("time", when, duration(behindS)));
+  else live.replaceChildren("live ", h("time", when, clockTime(ms)));
 }
 
 function changed(state) {

@@ -16,6 +16,10 @@ const dayAndTime = new Intl.DateTimeFormat("en-GB", {
 });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
+// A client may commit any time: one that no calendar has is shown as the nearest that it has.
+const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_799_999]; // years 1 to 9999
+const within = (ms) => Math.min(Math.max(ms, FIRST_MS), LAST_MS);
+
 export const count = (number) =>
   number === null || number === undefined ? "–" : whole.format(number);
 
@@ -27,6 +31,7 @@ export const percent = (part) => `${Math.round(part * 100)} %`;
 // Of messages.
 export function rate(number) {
   if (number === null || number === undefined) return "–";
+  if (Math.abs(number) >= 1e6) return `${brief(number)} msg/s`;
   const digits = Math.abs(number) < 10 && number % 1 ? 1 : 0;
   return `${Number(number.toFixed(digits)).toLocaleString("en")} msg/s`;
 }
@@ -44,12 +49,13 @@ export function duration(seconds) {
 }
 
 // In the reader's zone, with the zone's name.
-export const exactly = (ms) => exact.format(ms);
-export const clockTime = (ms) => clock.format(ms);
+export const exactly = (ms) => exact.format(within(ms));
+export const clockTime = (ms) => clock.format(within(ms));
+export const iso = (ms) => new Date(within(ms)).toISOString();
 
 // Among others: with the day when they are far apart.
 export function timeWithin(ms, [from, to]) {
-  return to - from < 12 * 3_600_000 ? clockTime(ms) : dayAndTime.format(ms);
+  return to - from < 12 * 3_600_000 ? clockTime(ms) : dayAndTime.format(within(ms));
 }
 
 // Marks of a time axis, as fine as they are apart.
@@ -60,12 +66,11 @@ export function timeMarks(seconds) {
       ? { day: "numeric", month: "short" }
       : { hour: "2-digit", minute: "2-digit", ...(apart < 60 ? { second: "2-digit" } : {}) };
   const format = new Intl.DateTimeFormat("en-GB", parts);
-  return seconds.map((each) => format.format(each * 1000));
+  return seconds.map((each) => format.format(within(each * 1000)));
 }
 
 export function ago(ms, nowMs) {
   if (!ms) return h("span", null, "never");
-  const iso = new Date(ms).toISOString();
   const text = `${duration((nowMs - ms) / 1000)} ago`;
-  return h("time", { datetime: iso, title: `${exactly(ms)} (${iso})` }, text);
+  return h("time", { datetime: iso(ms), title: `${exactly(ms)} (${iso(ms)})` }, text);
 }

@@ -5,7 +5,10 @@ import { fact, facts, h, named, renew, section } from "./dom.js";
 import { ago, brief, count, duration } from "./format.js";
 import { plain } from "./tables.js";
 
-const SHOWN_ELSEWHERE = new Set(["moment_ms", "ready", "tick_seconds", "clusters", "consumers"]);
+const SHOWN_ELSEWHERE = new Set([
+  ...["moment_ms", "board", "ready", "starting", "spark"],
+  ...["tick_seconds", "clusters", "consumers"],
+]);
 const LABELS = { notifiers: "Notifiers", sinks: "Sinks", history: "History" };
 const sum = (numbers) => Object.values(numbers ?? {}).reduce((total, number) => total + number, 0);
 
@@ -40,8 +43,9 @@ function parts(health) {
   const companions = Object.keys(health).filter((kind) => !SHOWN_ELSEWHERE.has(kind));
   for (const kind of Object.keys(LABELS)) if (!companions.includes(kind)) companions.push(kind);
   return [
+    ...(health.starting ? [h("p", { class: "notice", role: "status" }, health.starting)] : []),
     facts(
-      fact("State", health.ready ? "ready" : "reading"),
+      fact("State", health.ready ? "ready" : health.spark === "starting" ? "starting" : "reading"),
       fact("Board", ago(health.moment_ms, serverNow())),
       fact(
         "Tick",
@@ -59,6 +63,9 @@ const skipped = (health) =>
   Object.values(health.consumers ?? {}).reduce((total, each) => total + sum(each.skipped), 0);
 const problem = (text) => (text ? h("span", { class: "problem" }, text) : "none");
 
+const silence = (brokers) =>
+  brokers.length ? `no answer from broker${brokers.length > 1 ? "s" : ""} ${brokers.join(", ")}` : "";
+
 function clusters(all) {
   const rows = Object.entries(all).map(([name, each]) => [
     named(name),
@@ -68,7 +75,7 @@ function clusters(all) {
     count(each.waiting_for_log_end),
     count(sum(each.dropped)),
     count(each.restarts),
-    problem(each.problem),
+    problem(each.problem || silence(each.silent_brokers ?? [])),
   ]);
   return rows.length
     ? plain(
@@ -94,6 +101,7 @@ function consumers(all) {
     return [
       named(name),
       each.state ?? "–",
+      duration(each.behind_s),
       duration(each.read_age_s),
       duration(each.end_age_s),
       h("span", { title: positions(each.positions) }, brief(sum(each.positions))),
@@ -111,6 +119,7 @@ function consumers(all) {
         [
           "Consumer",
           "State",
+          "Behind by",
           "Last read",
           "End asked",
           "Position",

@@ -63,7 +63,11 @@ export class List {
     row.at = first + at;
     row.element.id = `row-${row.at}`;
     row.element.setAttribute("aria-rowindex", row.at + 2);
-    this.fill(row, this.items[row.at]);
+    try {
+      this.fill(row, this.items[row.at]);
+    } catch (error) {
+      console.error(error); // one row that cannot be written leaves no other out
+    }
   }
 
   #mark() {

@@ -55,10 +55,12 @@ export function overviewView({ query }) {
     fill: (row, item) => fillRow(row, item, state),
     open: (item) => (location.hash = groupLink(item.cluster, item.group)),
   });
+  const starting = h("span", null);
   const notice = h(
     "p",
-    { class: "notice", hidden: true },
-    "Still reading the offsets topics: what is shown is not complete. ",
+    { class: "notice", hidden: true, role: "status" },
+    starting,
+    " What is shown is not complete. ",
     h("a", { href: "#/health" }, "How far it is"),
   );
   const tools = h("div", { class: "tools" }, search, filters, order, total);
@@ -139,6 +141,8 @@ export function overviewView({ query }) {
       state.rows = rowsOf(state.answer);
       state.isWide = state.answer.clusters.length > 1;
       notice.hidden = state.answer.ready;
+      if (starting.textContent !== state.answer.starting)
+        starting.textContent = state.answer.starting;
       draw();
       if (left) requestAnimationFrame(goBack);
     },

@@ -1,7 +1,7 @@
 // The partitions and the members of a group as tables.
 
 import { badge, h, named, rank } from "./dom.js";
-import { brief, count, duration, exactly, growth, percent, rate } from "./format.js";
+import { brief, count, duration, exactly, growth, iso, percent, rate } from "./format.js";
 import { topicLink } from "./places.js";
 import { plain, sortable } from "./tables.js";
 
@@ -15,7 +15,7 @@ export function partitionTable(cluster) {
       ? h(
           "time",
           {
-            datetime: new Date(line.end.committed_ms).toISOString(),
+            datetime: iso(line.end.committed_ms),
             title: exactly(line.end.committed_ms),
           },
           duration((nowMs - line.end.committed_ms) / 1000),

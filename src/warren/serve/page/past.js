@@ -1,8 +1,9 @@
-// What history has kept of a group: asked for now and then, for Spark answers and takes its time.
+// What history has kept of a group: asked for now and then. Long ago is read from disk, by Spark
+// if there is much of it, which takes its time.
 
-import { get, serverNow } from "./api.js";
+import { get, Missing, serverNow } from "./api.js";
 import { badge, h, section } from "./dom.js";
-import { brief, duration, exactly } from "./format.js";
+import { brief, duration, exactly, iso } from "./format.js";
 import { gridOfHistory } from "./grid.js";
 import { asQuery } from "./places.js";
 
@@ -16,13 +17,15 @@ const RANGES = [
 const USUAL = "24h"; // of incidents, when no period is chosen
 const DAY_MS = 86_400_000;
 const AGAIN_MS = 60_000;
-const SOON_MS = 10_000; // when there was no answer
+const SOON_MS = 10_000; // when something has begun or ended
+const RETRY_MS = [2_000, 5_000, 10_000]; // when there was no answer, and then none again
+const SLOW_MS = 3_000; // after so long it is told how long it takes
 const MOST_TOLD = 100;
 
 export class Past {
   // A period is { since, until }, as the address has it; without `since` it is now.
   constructor(where, query, changed) {
-    Object.assign(this, { where, changed, shown: null, nextLook: 0 });
+    Object.assign(this, { where, changed, shown: null, nextLook: 0, failures: 0, status: "OK" });
     this.isKept = Boolean(document.body.dataset.history);
     this.period = { since: query.get("since") ?? "", until: query.get("until") ?? "" };
     this.note = h("span", { class: "note", role: "status" });
@@ -69,14 +72,18 @@ export class Past {
   }
 
   // What went wrong in the past, and all of it if a period is chosen.
-  async look(status = "OK") {
+  async look(status = this.status) {
+    this.status = status;
     if (!this.isKept || performance.now() < this.nextLook) return;
     this.nextLook = performance.now() + AGAIN_MS;
+    clearTimeout(this.retry);
     const { period } = this;
-    const asked = period.since ? period : { since: USUAL, until: "" };
+    const asked = period.since ? period : { since: USUAL, until: "", partitions: 0 };
+    const slow = this.#tellWaiting(period);
     try {
       const answer = await get("/v4/history", { ...this.where, ...asked });
       if (period !== this.period) return; // another was chosen meanwhile
+      this.failures = 0;
       this.#drawIncidents(answer);
       this.#keep(answer);
       const isOpen = answer.incidents.some((each) => each.ended_ms === null);
@@ -84,9 +91,40 @@ export class Past {
       if (isOpen !== (status !== "OK") && !period.until)
         this.nextLook = performance.now() + SOON_MS;
     } catch (error) {
-      this.nextLook = performance.now() + SOON_MS;
-      if (period === this.period) this.note.textContent = error.message;
+      if (period === this.period) this.#failed(error);
+    } finally {
+      clearInterval(slow);
     }
+  }
+
+  #tellWaiting(period) {
+    const began = performance.now();
+    return setInterval(() => {
+      const seconds = duration((performance.now() - began) / 1000);
+      if (period === this.period) this.#say(`History is being read, for ${seconds} now …`);
+    }, SLOW_MS);
+  }
+
+  // It is told, and asked again, unless there is nothing to be had.
+  #failed(error) {
+    if (error instanceof Missing) {
+      this.#drawIncidents({ incidents: [], since_ms: serverNow() - DAY_MS, until_ms: serverNow() });
+      this.note.textContent = this.period.since ? "Nothing was kept in that time." : "";
+      return;
+    }
+    const wait = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
+    this.failures += 1;
+    this.#say(`The past is not answered: ${error.message}. Asked again in ${duration(wait / 1000)}.`);
+    this.retry = setTimeout(() => {
+      this.nextLook = 0;
+      this.look();
+    }, wait);
+  }
+
+  // Where somebody looks for it: beside the periods, or in place of incidents not drawn yet.
+  #say(text) {
+    if (this.period.since) this.note.textContent = text;
+    if (!this.list.querySelector("time")) this.list.replaceChildren(h("li", { class: "of" }, text));
   }
 
   async #choose(period) {
@@ -95,7 +133,7 @@ export class Past {
     this.#mark();
     this.note.textContent = period.since ? "History is being read …" : "";
     this.shown = null;
-    this.nextLook = 0;
+    this.nextLook = this.failures = 0;
     if (!period.since) this.changed();
     await this.look();
   }
@@ -150,14 +188,16 @@ export class Past {
 
   close() {
     this.changed = () => {};
+    this.isKept = false; // nothing is asked any more
+    clearTimeout(this.retry);
   }
 }
 
-const timeOf = (ms) => h("time", { datetime: new Date(ms).toISOString() }, exactly(ms));
+const timeOf = (ms) => h("time", { datetime: iso(ms) }, exactly(ms));
 const timeInput = (label) => h("input", { type: "datetime-local", "aria-label": label });
 
 // The reader's own time, as such an input has it.
 function forInput(ms) {
-  const here = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
-  return here.toISOString().slice(0, 16);
+  const there = new Date(iso(ms));
+  return iso(there - there.getTimezoneOffset() * 60_000).slice(0, 16);
 }

@@ -21,10 +21,11 @@ def explain(site: Site, query: Why) -> shapes.Explanation | str:
     windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
     lowest_end = cluster.arrays["lowest_end"][lines].tolist()
     reasons = []
-    for at, line in enumerate(partition_lines(cluster, lines)):
+    for at, line in enumerate(partition_lines(cluster, number)):
         if query.all or line.status != "OK":
             window = commits(windows[at], filled[at], cluster.facts.intervals)
-            reasons.append(_reason(site, line, window, cluster.facts.now_s, lowest_end[at]))
+            as_of_s = cluster.as_of_ms(number) / MS
+            reasons.append(_reason(site, line, window, as_of_s, lowest_end[at]))
     status = group_line(query.cluster, cluster, number).status
     bad = Counter[str](reason.status for reason in reasons if reason.status != "OK")
     count = lines.stop - lines.start
@@ -43,10 +44,10 @@ def _reason(
     site: Site,
     line: shapes.PartitionLine,
     window: list[shapes.Commit],
-    now_s: int,
+    as_of_s: float,
     lowest_end: int,
 ) -> shapes.Reason:
-    numbers = _numbers(site, line, window, now_s) | {"lowest_end": lowest_end if window else None}
+    numbers = _numbers(site, line, window, as_of_s) | {"lowest_end": lowest_end if window else None}
     rule = Rule[line.rule.upper()]
     why = spared.why(rule, numbers) or WHY[rule](numbers)
     told = (why, change.CHANGE[rule](numbers))
@@ -54,7 +55,7 @@ def _reason(
 
 
 def _numbers(
-    site: Site, line: shapes.PartitionLine, window: list[shapes.Commit], now_s: int
+    site: Site, line: shapes.PartitionLine, window: list[shapes.Commit], as_of_s: float
 ) -> Numbers:
     lags = [commit.lag for commit in window if commit.lag is not None]
     offsets = [commit.offset for commit in window]
@@ -72,7 +73,7 @@ def _numbers(
         "last_lag": lags[-1] if lags else None,
         "lowest_lag": min(lags) if lags else None,
         "window_s": (last_ms - first_ms) / MS if window else None,
-        "silent_s": now_s - last_ms / MS if window else None,
+        "silent_s": as_of_s - last_ms / MS if window else None,
     }
 
 

@@ -13,7 +13,7 @@ from warren.serve.answers import Stream
 from warren.serve.site import Site
 from warren.serve.v4 import shapes
 from warren.serve.v4.headers import board_header
-from warren.serve.v4.lines import commits, group_line, moment, partition_lines
+from warren.serve.v4.lines import commits, group_line, lines_of, moment, partition_lines
 from warren.serve.v4.queries import AllGroups, OneGroup, OnePartition
 from warren.serve.view import Cluster, View
 
@@ -99,7 +99,7 @@ def one_group(site: Site, query: OneGroup) -> shapes.Group | str:
     if isinstance(found, str):
         return found
     cluster, number = found
-    partitions = list(partition_lines(cluster, cluster.lines(number)))
+    partitions = list(partition_lines(cluster, number))
     owners = Counter((each.owner, each.client_id) for each in partitions)
     for idle in cluster.facts.idle.get(query.group, ()):
         owners.setdefault(idle, 0)
@@ -125,7 +125,7 @@ def one_partition(site: Site, query: OnePartition) -> shapes.Partition | str:
     filled = int(cluster.arrays["filled"][line])
     at = slice(line, line + 1)
     window = commits(cluster.windows_of(at)[0], filled, cluster.facts.intervals)
-    (summary,) = partition_lines(cluster, at)
+    (summary,) = lines_of(cluster, at, cluster.as_of_ms(number))
     return shapes.Partition(moment(site.view), query.cluster, query.group, summary, window)
 
 

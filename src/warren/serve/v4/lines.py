@@ -14,7 +14,25 @@ MS = 1000
 def moment(view: View) -> Moment:
     consumers: Any = view.facts.health.get("consumers", {})
     positions = {name: dict(each.get("positions") or {}) for name, each in consumers.items()}
-    return Moment(view.facts.moment_ms, positions)
+    behind = [each.get("behind_s") for each in consumers.values()]
+    most = max((each for each in behind if each is not None), default=None)
+    return Moment(view.facts.moment_ms, positions, most)
+
+
+def starting(view: View) -> str:
+    """What goes on until everything has been read, for people; empty when it has."""
+    health: Any = view.facts.health
+    if health.get("ready"):
+        return ""
+    if not view.facts.moment_ms or health.get("spark") == "starting":
+        return "Spark is starting; reading begins when it is up."
+    behind = [each for each in health.get("consumers", {}).values() if each["state"] != "caught up"]
+    read, left = (sum(each.get(key) or 0 for each in behind) for key in ("records", "remaining"))
+    if not read + left:
+        return "The brokers are being asked; nothing is read yet."
+    text = f"The offsets topics are being read: {read:,} of {read + left:,} commits."
+    seconds = max((each.get("seconds_left") or 0 for each in behind), default=0)
+    return f"{text} It takes about {seconds:.0f} s more." if seconds >= 1 else text
 
 
 def group_line(name: str, cluster: Cluster, number: int) -> GroupLine:
@@ -35,14 +53,20 @@ def group_line(name: str, cluster: Cluster, number: int) -> GroupLine:
         if lines.stop > lines.start
         else None,
         int(arrays["group_last_commit_ms"][number]),
+        int(arrays["group_as_of_ms"][number]),
     )
 
 
-def partition_lines(cluster: Cluster, lines: slice) -> Iterator[PartitionLine]:
+def partition_lines(cluster: Cluster, group: int) -> Iterator[PartitionLine]:
+    """Each partition of a group."""
+    yield from lines_of(cluster, cluster.lines(group), cluster.as_of_ms(group))
+
+
+def lines_of(cluster: Cluster, lines: slice, as_of_ms: int) -> Iterator[PartitionLine]:
     windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
     for at, line in enumerate(range(lines.start, lines.stop)):
         window = commits(windows[at], filled[at], cluster.facts.intervals)
-        yield _partition_line(cluster, line, window)
+        yield _partition_line(cluster, line, window, as_of_ms)
 
 
 def commits(window: Any, filled: int, intervals: int) -> list[Commit]:
@@ -58,10 +82,11 @@ def commits(window: Any, filled: int, intervals: int) -> list[Commit]:
     ]
 
 
-def _partition_line(cluster: Cluster, line: int, window: list[Commit]) -> PartitionLine:
+def _partition_line(
+    cluster: Cluster, line: int, window: list[Commit], now_ms: int
+) -> PartitionLine:
     arrays = cluster.arrays
     start, end = (window[0], window[-1]) if window else (None, None)
-    now_ms = cluster.facts.now_s * MS
     return PartitionLine(
         cluster.topics.names[int(arrays["topic"][line])],
         int(arrays["partition"][line]),

@@ -10,6 +10,7 @@ from warren.serve.answers import Answer, Request, Stream
 from warren.serve.routes import Handler
 from warren.serve.site import Site
 from warren.serve.v4 import explain, groups, history, overview, queries, shapes, topics, windows
+from warren.serve.v4.lines import starting
 from warren.serve.v4.problems import problem
 
 Work = Callable[[Site, Any], object]
@@ -78,7 +79,8 @@ OPERATIONS = [
     ),
     Operation(
         "/v4/history",
-        "One group over time: lag, status, incidents, partitions. 404 if no history is kept.",
+        "One group over time: lag, status, incidents, partitions. 404 if no history is kept, or "
+        "nothing of the group.",
         queries.OneHistory,
         history.GroupHistory,
         history.history,
@@ -107,5 +109,6 @@ def _answered(site: Site, answer: object) -> Answer:
     if isinstance(answer, Answer):
         return answer
     if isinstance(answer, str):
-        return problem(site, 404, answer)
+        goes_on = starting(site.view)  # what is not there may come
+        return problem(site, 404, f"{answer}. {goes_on.rstrip('.')}" if goes_on else answer)
     return site.raw(200, answer)

@@ -11,11 +11,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from warren import bounds
 from warren.model import Status
 from warren.serve.answers import JSON, Stream
 from warren.serve.site import Site
 from warren.serve.v4 import shapes
-from warren.serve.v4.lines import moment
+from warren.serve.v4.lines import moment, starting
 from warren.serve.v4.queries import Nothing
 from warren.serve.view import Cluster, View
 
@@ -41,6 +42,7 @@ def columns(view: View) -> shapes.Overview:
             _cluster(name, view.clusters[name], problems.get(name, {}).get("problem", ""))
             for name in names
         ],
+        starting(view),
     )
 
 
@@ -96,7 +98,7 @@ def _trends(cluster: Cluster) -> Iterator[str]:
     if len(cluster.arrays["status"]) > MOST_LINES:
         yield from [""] * len(cluster.groups.names)
         return
-    total = _over_groups(np.add, lags(cluster, slice(None)), cluster)
+    total = bounds.sums(lags(cluster, slice(None)), cluster.arrays["group_first"][:-1])
     greatest = np.maximum(total.max(axis=1, keepdims=True, initial=0), 1)
     heights = np.ceil(total / greatest * (len(DIGITS) - 1)).astype(np.int64)
     for line in heights.tolist():

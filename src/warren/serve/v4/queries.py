@@ -79,7 +79,12 @@ class OneHistory(Query, kw_only=True):
     ] = "24h"
     until: Annotated[str, Meta(description="The same; now if not given.")] = ""
     partitions: Annotated[
-        int, Meta(ge=0, le=1000, description="Partitions in the heat map, those that lag most.")
+        int,
+        Meta(
+            ge=0,
+            le=1000,
+            description="Partitions in the heat map, those that lag most; 0: no heat map.",
+        ),
     ] = 200
 
 

@@ -12,11 +12,18 @@ PartitionState = Literal["OK", "WARN", "STOP", "STALL", "REWIND"]
 class Moment(msgspec.Struct):
     """What an answer is valid for."""
 
-    moment_ms: int
+    moment_ms: Annotated[int, Meta(description="0: nothing has been judged yet.")]
     positions: Annotated[
         dict[str, dict[str, int]],
         Meta(description="By consumer section and partition of its offsets topic: next to read."),
     ]
+    behind_s: Annotated[
+        float | None,
+        Meta(
+            description="How old the commits are up to which all have been read: groups are judged "
+            "as they were then. Null: not known yet."
+        ),
+    ] = None
 
 
 class MaxLag(msgspec.Struct):
@@ -34,6 +41,13 @@ class GroupLine(msgspec.Struct):
     total_lag: int
     max_lag: MaxLag | None
     last_commit_ms: int
+    as_of_ms: Annotated[
+        int,
+        Meta(
+            description="All its commits up to then have been read, and it is judged as it was "
+            "then. 0: not known yet."
+        ),
+    ] = 0
 
 
 class Groups(msgspec.Struct):
@@ -78,6 +92,9 @@ class Overview(msgspec.Struct):
     board: Moment
     ready: Annotated[bool, Meta(description="The offsets topics have been read to their end.")]
     clusters: list[ClusterColumns]
+    starting: Annotated[
+        str, Meta(description="What goes on until it is ready, for people; then it is empty.")
+    ] = ""
 
 
 class Commit(msgspec.Struct):
@@ -152,7 +169,7 @@ class Windows(msgspec.Struct):
     board: Moment
     cluster: str
     group: str
-    now_ms: Annotated[int, Meta(description="When it was judged.")]
+    now_ms: Annotated[int, Meta(description="As of when it is judged.")]
     partitions: list[Window]
 
 

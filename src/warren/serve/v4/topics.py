@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from warren import bounds
 from warren.model import Status
 from warren.serve.site import Site
 from warren.serve.v4 import shapes
@@ -38,7 +39,7 @@ def _groups(cluster: Cluster, lines: Ints) -> list[shapes.TopicGroup]:
     group = np.searchsorted(arrays["group_first"], lines, side="right") - 1
     first = np.flatnonzero(np.diff(group, prepend=-1))
     worst = np.maximum.reduceat(arrays["status"][lines], first).tolist()
-    lags = np.add.reduceat(arrays["current_lag"][lines], first).tolist()
+    lags = bounds.sums(arrays["current_lag"][lines], first).tolist()
     each = np.where(arrays["filled"][lines] > 0, arrays["current_lag"][lines], -1)
     by_partition = [
         [None if lag < 0 else lag for lag in some.tolist()] for some in np.split(each, first[1:])

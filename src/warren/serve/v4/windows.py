@@ -12,7 +12,7 @@ from warren.serve.commits_file import Windows
 from warren.serve.site import Site
 from warren.serve.v4 import shapes
 from warren.serve.v4.groups import find
-from warren.serve.v4.lines import MS, moment
+from warren.serve.v4.lines import moment
 from warren.serve.v4.queries import OneGroup
 from warren.serve.view import Cluster
 
@@ -31,7 +31,7 @@ def windows(site: Site, query: OneGroup) -> shapes.Windows | str:
         moment(site.view),
         query.cluster,
         query.group,
-        cluster.facts.now_s * MS,
+        cluster.as_of_ms(number),
         _windows(site, cluster, cluster.lines(number)),
     )
 

@@ -1,0 +1,110 @@
+"""What was in the offsets topic before us is read to its end, however often we are kept from it."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import records
+from e2e.kafka import Kafka
+from e2e.watching import eventually
+from pyspark.sql import SparkSession
+from structlog.testing import capture_logs
+
+from warren.cluster import Accepts, Following, new_cluster
+from warren.config import ClientProfile, Connection, Consumer, Storage
+from warren.demo.broker import Broker
+from warren.follower import Follower
+from warren.pipeline import refresh_ends, refresh_topics
+from warren.positions import starting_positions
+from warren.snapshots import Snapshots
+
+TOPIC, PAST = "back-filled", "interrupted-offsets"
+STORAGE = Storage(name="default")
+
+
+def commit(group: str, offset: int) -> tuple[bytes, bytes]:
+    value = records.commit_value(offset, int(time.time() * 1000))
+    return records.commit_key(group, TOPIC, 0), value
+
+
+def beginning(kafka: Kafka) -> Following:
+    """A consumer whose live reading has begun, at the end of the topic."""
+    cluster = new_cluster("c", STORAGE)
+    settings = Consumer(
+        name="c",
+        cluster="c",
+        servers=(kafka.bootstrap,),
+        offsets_topic=PAST,
+        start_latest=True,
+        backfill_earliest=True,
+    )
+    following = Following(settings, cluster, Accepts())
+    refresh_topics(cluster, kafka.admin, time.time())
+    refresh_ends(cluster, kafka.admin, time.time(), 10)
+    return following
+
+
+def follower(spark: SparkSession, following: Following) -> Follower:
+    connection = Connection(profile=ClientProfile(name=""))
+    return Follower(spark, following, connection, lambda: None)
+
+
+@contextmanager
+def filling(by: Follower) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=by.backfill, args=(stop,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_it_is_done_when_all_partitions_are_read_and_not_before(
+    spark: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    kafka = Kafka(broker.bootstrap)
+    kafka.make_topic(TOPIC, 9)
+    kafka.make_topic(PAST, 0, 0)
+    for partition, group in enumerate(("first", "second")):
+        kafka.write(PAST, [commit(group, 3)], partition)
+
+    with capture_logs() as told:
+        stopped, stop = beginning(kafka), threading.Event()
+        interrupted = follower(spark, stopped)
+        stopped.progress.begin(starting_positions(stopped, kafka.admin), time.time())
+        stop.set()
+        interrupted.backfill(stop)
+    snapshots = Snapshots(tmp_path, 60, {"c": stopped.cluster}, {"c": stopped}, STORAGE)
+    snapshots.save()
+
+    assert [line["event"] for line in told] == [
+        "backfill interrupted; the next start begins it anew"
+    ]
+    assert [*tmp_path.iterdir()] == []
+
+    with capture_logs() as told:
+        again = beginning(kafka)
+        with filling(follower(spark, again)):
+            listed = again.cluster.topics
+            assert listed is not None
+            leaders = {at: leader for at, leader in listed.leaders.items() if at != (PAST, 1)}
+            again.cluster.topics = listed._replace(leaders=leaders)  # the other one's is away
+            again.progress.begin(starting_positions(again, kafka.admin), time.time())
+            eventually(lambda: groups(again), {"first"})
+            eventually(lambda: [line["partitions"] for line in told if "partitions" in line], [[1]])
+            assert again.heard is not None
+
+            again.cluster.topics = listed
+            again.progress.begin(starting_positions(again, kafka.admin), time.time())
+            eventually(lambda: again.heard, expected=None)
+
+    assert groups(again) == {"first", "second"}
+    assert [line["records"] for line in told if line["event"] == "backfill done"] == [2]
+
+
+def groups(following: Following) -> set[str]:
+    return {*following.cluster.windows.pairs.groups.ids} - {following.own_group}
