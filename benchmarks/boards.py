@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from warren.board import Board, ClusterBoard, SharedFile, StoredWindows, TopicEnds
-from warren.evaluate.verdicts import Edge, Groups, Partitions, Verdicts
+from warren.model.board import Board, ClusterBoard, SharedFile, StoredWindows, TopicEnds
+from warren.model.verdicts import Edge, GroupVerdicts, PartitionVerdicts, Verdicts
 
 OWNERS = 100
 MINUTE_MS = 60_000
@@ -20,7 +20,7 @@ def board(groups: int, width: int, moment_ms: int) -> Board:
     edge = Edge(written - lag, committed_ms, (committed_ms // 1000).astype(np.uint32), lag)
     status = np.where(line % 1000 == 0, 4, 1).astype(np.uint8)
     first = np.arange(groups + 1) * width
-    partitions = Partitions(
+    partitions = PartitionVerdicts(
         topic=(line // width).astype(np.int32),
         partition=(line % width).astype(np.int32),
         status=status,
@@ -49,11 +49,11 @@ def board(groups: int, width: int, moment_ms: int) -> Board:
     return Board(moment_ms, {"local": ClusterBoard(verdicts, nothing, ends)})
 
 
-def _groups(partitions: Partitions, first: np.ndarray, moment_ms: int) -> Groups:
+def _groups(partitions: PartitionVerdicts, first: np.ndarray, moment_ms: int) -> GroupVerdicts:
     begin, count = first[:-1], np.diff(first)
     most = np.maximum.reduceat(partitions.current_lag, begin)
     is_most = np.flatnonzero(partitions.current_lag == np.repeat(most, count))
-    return Groups(
+    return GroupVerdicts(
         first=first,
         as_of_ms=np.full(len(count), moment_ms),
         status=np.minimum(np.maximum.reduceat(partitions.status, begin), np.uint8(3)),

@@ -23,8 +23,7 @@ from measured import cpu_seconds, get, peak_mb, wait_until, where, write
 
 from warren.app import Monitor, monitoring, spark_session
 from warren.config import load
-from warren.demo.broker import Broker
-from warren.demo.kraft import Ports
+from warren.demo.broker import Broker, Ports
 
 AT_MOST_S = 900
 CONFIGURATION = """

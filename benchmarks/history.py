@@ -36,16 +36,16 @@ from measured import cpu_seconds, where, write
 from pyspark.sql import SparkSession
 from tick import INTERVALS, NOW, commits, log_ends
 
-from warren.config import History
-from warren.evaluate.verdicts import Settings, judge
-from warren.history import files, queries, report, table, upkeep
-from warren.history.asked import Asked, Reader
-from warren.history.granularity import Granularity
-from warren.history.period import Period
+from warren.config import HistorySettings
+from warren.evaluate.judge import JudgeSettings, judge
+from warren.history import spark_queries, table, table_files, upkeep
+from warren.history.board_rows import ROWS, RowGranularity, rows
 from warren.history.refill import Refill
-from warren.history.rows import ROWS, rows
-from warren.session import start_session, stop_session
-from warren.windows.view import histories
+from warren.history.report import summary
+from warren.history.service import HistoryQuestion, HistoryService
+from warren.model.period import Period
+from warren.spark.session import start_session, stop_session
+from warren.windows.window_reader import histories
 from warren.windows.windows import Windows
 
 WIDTH = 1000  # partitions of a group
@@ -56,7 +56,7 @@ ONE = "group-000000-of-some-service"
 MOMENTS = 130  # of the small table
 BESIDE = 6  # appends
 ALONE_S, BETWEEN_S = 10.0, 0.2  # of ticks
-FINE = Granularity(History())
+FINE = RowGranularity(HistorySettings())
 
 
 def moment(partitions: int, minute: int) -> pa.Table:
@@ -114,7 +114,7 @@ class Ticks:
     def _run(self) -> None:
         while not self._stop.wait(BETWEEN_S):
             began = time.perf_counter()
-            judge(histories(self._windows), Settings(), NOW + 5 * INTERVALS)
+            judge(histories(self._windows), JudgeSettings(), NOW + 5 * INTERVALS)
             self._seconds.append(time.perf_counter() - began)
 
     def told(self) -> str:
@@ -176,9 +176,9 @@ def a_report(spark: SparkSession, directory: str, partitions: int, hours: int) -
     spark.sql(f"CONVERT TO DELTA parquet.`{directory}` NO STATISTICS {by}")
     period = Period(START_MS, START_MS + hours * HOUR * MINUTE_MS)
     began, used = time.perf_counter(), cpu_seconds(os.getpid())
-    kept = queries.kept(spark, directory, period)
+    kept = spark_queries.kept(spark, directory, period)
     with kept.held():
-        made = report.make(kept, period, top=20)
+        made = summary.make(kept, period, top=20)
     took, cpu = time.perf_counter() - began, cpu_seconds(os.getpid()) - used
     assert len(made.topics) > 0
     what = f"report over {hours} h, {kept.rows.count():,} rows, {size(directory) / 1e9:.1f} GB, s"
@@ -204,15 +204,15 @@ def timed(ask: Callable[[], object], times: int) -> str:
 def questions(spark: SparkSession, directory: str) -> list[str]:
     now_ms = int(time.time() * 1000)
     small_table(spark, directory, now_ms)
-    reader = Reader(directory)
+    reader = HistoryService(directory)
     reader.begin(spark)
     Refill(spark, reader.files, reader.recent, 60).fill(threading.Event())
-    asked = Asked("local", ONE, Period(now_ms - 6 * HOUR * MINUTE_MS, now_ms), 200)
+    asked = HistoryQuestion("local", ONE, Period(now_ms - 6 * HOUR * MINUTE_MS, now_ms), 200)
     lines = [
         f"| 6 h of a group from memory, s | {timed(lambda: reader.from_memory(asked), 20)} |",
         f"| from the table's files, s | {timed(lambda: reader.from_table(asked), 20)} |",
     ]
-    files.SMALL_ROWS = -1
+    table_files.SMALL_ROWS = -1
     lines.append(f"| by Spark, s | {timed(lambda: reader.from_table(asked), 5)} |")
     for command in (["report"], ["history", ONE]):
         full = [sys.executable, "-m", "warren", *command, "--directory", directory]

@@ -29,14 +29,12 @@ from servers.influxdb import InfluxDB
 
 from warren.config import Config, HttpSink
 from warren.history import table
-from warren.session import start_session, stop_session
-from warren.sinks.chunks import body, slices
-from warren.sinks.http import gzip
-from warren.sinks.line_protocol import lines
-from warren.sinks.over_http import REQUESTS
-from warren.sinks.points import points
-from warren.sinks.stream import Sink
-from warren.tables import HISTORY
+from warren.model.tables import HISTORY
+from warren.sinks.influxdb import lines
+from warren.sinks.points import body, points, slices
+from warren.sinks.store_http import REQUESTS, gzip
+from warren.sinks.stream import SinkStream
+from warren.spark.session import start_session, stop_session
 
 FIRST_MS, STEP_MS = 1_794_772_920_000, 60_000
 PATIENCE_S = 1800.0
@@ -75,7 +73,7 @@ def append(spark: SparkSession, directory: str, numbers: range, partitions: int)
         rows.write.format("delta").mode("append").partitionBy("day", "cluster").save(directory)
 
 
-def deliver(sink: Sink, until: int) -> float:
+def deliver(sink: SinkStream, until: int) -> float:
     """Run the sink until it has delivered a moment; the seconds it took since its stream began."""
     stop, began = threading.Event(), time.monotonic()
     thread = threading.Thread(target=sink.run, args=(stop,))
@@ -143,7 +141,7 @@ def measure(spark: SparkSession, partitions: int, moments: int) -> Iterator[str]
             append(spark, history, numbers, partitions)
             ours, theirs = cpu_seconds(os.getpid()) - influx.cpu_seconds(), influx.cpu_seconds()
             ours -= bare.cpu_seconds()
-            took = deliver(Sink(spark, config, settings), numbers[-1])
+            took = deliver(SinkStream(spark, config, settings), numbers[-1])
             theirs = influx.cpu_seconds() - theirs
             now = cpu_seconds(os.getpid()) - influx.cpu_seconds() - bare.cpu_seconds()
             requests = bodies(table.session(spark), history, numbers, settings.batch)

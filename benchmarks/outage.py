@@ -20,9 +20,9 @@ from servers.influxdb import InfluxDB
 
 from warren.config import Config
 from warren.history.keeper import Keeper
-from warren.session import start_session, stop_session
-from warren.sinks.stream import Sink
-from warren.threads import surviving
+from warren.pipeline.threads import surviving
+from warren.sinks.stream import SinkStream
+from warren.spark.session import start_session, stop_session
 
 WIDTH = 100  # partitions of a group
 INTERVAL_S = 2
@@ -48,7 +48,7 @@ def kept(spark: SparkSession, directory: str) -> dict[int, int]:
     return {row.moment_ms // step_ms * step_ms: row["count"] for row in rows}
 
 
-def reached(sink: Sink, keeper: Keeper) -> bool:
+def reached(sink: SinkStream, keeper: Keeper) -> bool:
     return sink.health()["delivered_ms"] == keeper.health()["last_moment_ms"]
 
 
@@ -59,7 +59,7 @@ def measure(spark: SparkSession, config: Config, influx: InfluxDB, away_s: int, 
     keeper = Keeper(
         spark, directory, config.history, lambda: board(groups, WIDTH, int(time.time() * 1000))
     )
-    sink = Sink(spark, config, config.sinks["x"])
+    sink = SinkStream(spark, config, config.sinks["x"])
     keeping = surviving("keeper", keeper.run, keeper, stop)
     delivering = threading.Event()
     sending = surviving("sink", sink.run, sink, delivering)

@@ -18,17 +18,17 @@ from uuid import UUID
 from measured import where, write
 from tick import INTERVALS, NOW, WIDTH, commits, log_ends
 
-from warren.board import StoredWindows
-from warren.cluster import Accepts, Cluster, Following, new_cluster
 from warren.config import Consumer, Storage
-from warren.evaluate.verdicts import Settings
-from warren.group_events import ClassicGroup, ClassicMember, Event, MemberAssigned, MemberSeen
-from warren.histories import Histories
-from warren.pipeline import judge_cluster
-from warren.reporting import Sources
-from warren.serve.commits_file import CommitsFile
-from warren.snapshots import Snapshots
-from warren.sources.log_ends import Topics
+from warren.evaluate.judge import JudgeSettings
+from warren.model.board import StoredWindows
+from warren.model.group_events import ClassicGroup, ClassicMember, Event, MemberAssigned, MemberSeen
+from warren.model.window_arrays import Histories
+from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer, new_cluster
+from warren.pipeline.consumers import Sources
+from warren.pipeline.snapshots import Snapshots
+from warren.pipeline.steps import judge_cluster
+from warren.serve.board_file.commits_file import CommitsFile
+from warren.sources.log_ends import TopicListing
 
 SIZES = (100_000, 500_000, 2_000_000)
 OWNED = 10  # partitions of a member
@@ -59,7 +59,7 @@ class Timed:
 class Ticking:
     """Judges again and again until asked for the longest it took."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
         self._file = CommitsFile()
         self._stop = threading.Event()
@@ -70,7 +70,7 @@ class Ticking:
     def _run(self) -> None:
         while not self._stop.is_set():
             began = time.perf_counter()
-            judge_cluster(self._cluster, Sources(), Settings(), NOW, self._store)
+            judge_cluster(self._cluster, Sources(), JudgeSettings(), NOW, self._store)
             self._took.append(time.perf_counter() - began)
 
     def _store(self, _: str, shown: Histories) -> StoredWindows:
@@ -86,11 +86,11 @@ class Ticking:
         return max(self._took[1:])  # the first writes every window to the file
 
 
-def snapshots(directory: Path) -> tuple[Snapshots, Cluster]:
+def snapshots(directory: Path) -> tuple[Snapshots, ClusterState]:
     storage = Storage(name="default", intervals=INTERVALS, max_groups=0, max_partitions=0)
     cluster = new_cluster("local", storage)
     consumer = Consumer(name="local", cluster="local", servers=("127.0.0.1:1",))
-    followings = {"local": Following(consumer, cluster, Accepts())}
+    followings = {"local": TopicConsumer(consumer, cluster, Accepts())}
     return Snapshots(directory, 60, {"local": cluster}, followings, storage), cluster
 
 
@@ -116,11 +116,11 @@ def members(groups: int) -> Iterator[Event]:
             )
 
 
-def fill(cluster: Cluster, partitions: int) -> None:
+def fill(cluster: ClusterState, partitions: int) -> None:
     counts = {f"topic-{n}": WIDTH for n in range(partitions // WIDTH)}
     ids = {topic: UUID(int=number) for number, topic in enumerate(counts)}
     cluster.windows.set_log_ends(log_ends(partitions), counts)
-    cluster.topics, cluster.ends_s = Topics(counts, {}, ids), NOW
+    cluster.topics, cluster.ends_s = TopicListing(counts, {}, ids), NOW
     cluster.membership.name_topics(cluster.topics.names)
     for turn in range(INTERVALS):
         for batch in commits(partitions, turn):

@@ -13,10 +13,9 @@ from pathlib import Path
 import click
 from confluent_kafka import Consumer, TopicPartition
 from measured import cpu_seconds, get, peak_mb, wait_until, where, write
+from support.loader import Load, create_topics
 
-from warren.demo.broker import Broker
-from warren.demo.kraft import Ports
-from warren.demo.loader import Load, create_topics
+from warren.demo.broker import Broker, Ports
 
 COMMITS_A_SECOND = 10
 GROUPS = 10

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 from servers.opensearch import OpenSearch
 
 from warren.demo.broker import Broker
-from warren.demo.offsets_topic import make_offsets_topic
-from warren.session import start_session, stop_session
+from warren.demo.offsets_records import make_offsets_topic
+from warren.spark.session import start_session, stop_session
 
 MakeTopics = Callable[..., None]
 

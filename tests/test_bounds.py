@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warren import bounds
-from warren.bounds import LEAST, MOST
+from warren.model import bounds
+from warren.model.bounds import LEAST, MOST
 
 EDGES = [LEAST, LEAST + 1, -(2**62), -(2**32), -1, 0, 1, 2**32 - 1, 2**32, 2**62, MOST - 1, MOST]
 numbers = st.sampled_from(EDGES) | st.integers(LEAST, MOST)

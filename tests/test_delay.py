@@ -11,18 +11,17 @@ import pyarrow as pa
 import pytest
 from windows.batches import log_ends
 
-from warren.board import SharedFile, StoredWindows
-from warren.cluster import Accepts, Cluster, Following, Heard, new_cluster
 from warren.config import Consumer, Storage
-from warren.evaluate.verdicts import Settings
-from warren.model import Status
-from warren.pipeline import fold, judge_cluster
-from warren.reporting import Sources
-from warren.sources.group_offsets import OFFSETS_TOPIC
-from warren.sources.log_ends import Topics
+from warren.evaluate.judge import JudgeSettings
+from warren.model.board import SharedFile, StoredWindows
+from warren.model.status import Status
+from warren.model.tables import DECODED
+from warren.pipeline.cluster import Accepts, ClusterState, Heard, TopicConsumer, new_cluster
+from warren.pipeline.consumers import Sources
+from warren.pipeline.steps import fold, judge_cluster
+from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
+from warren.sources.log_ends import TopicListing
 from warren.sources.offsets_topic import Batch
-from warren.sources.placement import partition_of
-from warren.tables import DECODED
 
 BEGIN_S = 1_700_000_000
 PARTITIONS = 2  # of the offsets topic
@@ -78,12 +77,12 @@ class Reader:
     def __init__(self, offsets_topic: str = OFFSETS_TOPIC) -> None:
         self.second = self.read = 0
         self.away: set[int] = set()  # partitions of the offsets topic without a leader
-        self.cluster: Cluster = new_cluster("c", Storage(name="default"))
-        self.cluster.topics = Topics({"t": 1, offsets_topic: PARTITIONS}, {}, {})
+        self.cluster: ClusterState = new_cluster("c", Storage(name="default"))
+        self.cluster.topics = TopicListing({"t": 1, offsets_topic: PARTITIONS}, {}, {})
         settings = Consumer(
             name="c", cluster="c", servers=("nowhere:9092",), offsets_topic=offsets_topic
         )
-        self.following = Following(settings, self.cluster, Accepts())
+        self.following = TopicConsumer(settings, self.cluster, Accepts())
         self.following.notice_growth()
         self.following.progress.begin(dict.fromkeys(range(PARTITIONS), 0), BEGIN_S)
 
@@ -101,7 +100,7 @@ class Reader:
         self.fold(self.following, self.read, until)
         self.read = until
 
-    def fold(self, following: Following, since: int, until: int) -> None:
+    def fold(self, following: TopicConsumer, since: int, until: int) -> None:
         rows = [row for second in STORY.records[since + 1 : until + 1] for row in second]
         rows = [row for row in rows if row["log_partition"] not in self.away]
         positions = {each: at for each, at in STORY.ends[until].items() if each not in self.away}
@@ -113,7 +112,7 @@ class Reader:
         """By group: as of when it is judged, what it is, its lag."""
         sources = Sources([self.following])
         board = judge_cluster(
-            self.cluster, sources, Settings(), BEGIN_S + self.second, lambda *_: _nothing()
+            self.cluster, sources, JudgeSettings(), BEGIN_S + self.second, lambda *_: _nothing()
         )
         judged = board.verdicts
         return {
@@ -220,7 +219,7 @@ def test_a_partition_without_a_leader_costs_its_own_groups_only(kind: str) -> No
     while reader.second < 100:
         reader.live(0)
     if kind == "grown":  # and the new partition has no leader
-        reader.cluster.topics = Topics({"t": 1, OFFSETS_TOPIC: PARTITIONS + 1}, {}, {})
+        reader.cluster.topics = TopicListing({"t": 1, OFFSETS_TOPIC: PARTITIONS + 1}, {}, {})
     away = partition_of("every five", PARTITIONS)
     reader.away = {away}
     while reader.second < 290:

@@ -9,17 +9,16 @@ import records
 from plain_reading import plain_reading
 from windows.batches import NOW, log_ends
 
-from warren import tables
-from warren.cluster import Accepts, Following, Heard, new_cluster
 from warren.config import Consumer, Storage
-from warren.pipeline import fold
-from warren.positions import reader_group
-from warren.snapshots import Snapshots
-from warren.sources.group_offsets import OFFSETS_TOPIC
-from warren.sources.log_ends import Topics
+from warren.model import tables
+from warren.pipeline.cluster import Accepts, Heard, TopicConsumer, new_cluster
+from warren.pipeline.follow_offsets_topic import reader_group
+from warren.pipeline.snapshots import Snapshots
+from warren.pipeline.steps import fold
+from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
+from warren.sources.log_ends import TopicListing
 from warren.sources.offsets_topic import Batch
-from warren.sources.placement import partition_of
-from warren.windows.view import detail
+from warren.windows.window_reader import detail
 
 TOPIC, TOPIC_ID = "t", UUID(int=1)
 CLASSIC, GROUP, MEMBER, TARGET_EPOCH, TARGET, CURRENT, STREAMS = 2, 3, 5, 6, 7, 8, 17
@@ -40,14 +39,14 @@ def commit(order: int, offset: int | None, group: str = "g", partition: int = 0)
     return Written(order, records.commit_key(group, TOPIC, 0), value, partition)
 
 
-def following(partitions: int = 1) -> Following:
+def following(partitions: int = 1) -> TopicConsumer:
     cluster = new_cluster("c", Storage(name="default", intervals=4))
     cluster.windows.set_log_ends(log_ends(*[100] * partitions), {TOPIC: partitions})
     cluster.membership.name_topics({TOPIC_ID: TOPIC})
-    return Following(Consumer(name="c", cluster="c", servers=("h:1",)), cluster, Accepts())
+    return TopicConsumer(Consumer(name="c", cluster="c", servers=("h:1",)), cluster, Accepts())
 
 
-def read(by: Following, *written: Written) -> None:
+def read(by: TopicConsumer, *written: Written) -> None:
     """Fold these as one batch."""
     lines = [
         plain_reading(each.key, each.value or b"")
@@ -59,12 +58,12 @@ def read(by: Following, *written: Written) -> None:
     fold(by, Batch(pa.Table.from_pylist(lines, tables.DECODED), {}), NOW)
 
 
-def offsets(of: Following, group: str = "g") -> list[int]:
+def offsets(of: TopicConsumer, group: str = "g") -> list[int]:
     parts = detail(of.cluster.windows, group).get(TOPIC, [])
     return [commit.offset for part in parts for commit in part.commits]
 
 
-def owners(of: Following, group: str = "g") -> list[str]:
+def owners(of: TopicConsumer, group: str = "g") -> list[str]:
     return [part.client_id for part in detail(of.cluster.windows, group).get(TOPIC, [])]
 
 
@@ -154,12 +153,12 @@ def test_a_backfill_adds_what_was_not_read_live() -> None:
 OFFSETS = "__consumer_offsets"
 
 
-def grow(of: Following, partitions: int) -> None:
+def grow(of: TopicConsumer, partitions: int) -> None:
     """Let the next listing of topics tell of so many partitions of the offsets topic."""
-    of.cluster.topics = Topics({TOPIC: 1, OFFSETS: partitions}, {}, {})
+    of.cluster.topics = TopicListing({TOPIC: 1, OFFSETS: partitions}, {}, {})
 
 
-def restarted(of: Following, directory: Path) -> Following:
+def restarted(of: TopicConsumer, directory: Path) -> TopicConsumer:
     """Another that goes on from the snapshot of this one."""
     storage, again = Storage(name="default", intervals=4), following()
     of.cluster.ends_s = NOW
@@ -203,7 +202,7 @@ def test_a_group_goes_on_where_more_partitions_of_the_offsets_topic_take_it(
 
 def test_spark_reads_as_a_group_whose_coordinator_answers() -> None:
     leaders = {(OFFSETS_TOPIC, 0): 1, (OFFSETS_TOPIC, 1): 2, (OFFSETS_TOPIC, 2): 2}
-    topics = Topics({OFFSETS_TOPIC: 4}, leaders, {})
+    topics = TopicListing({OFFSETS_TOPIC: 4}, leaders, {})
 
     partitions = {
         str(brokers): partition_of(reader_group(topics, brokers), 4)
@@ -214,6 +213,6 @@ def test_spark_reads_as_a_group_whose_coordinator_answers() -> None:
     assert partitions["{2}"] in (1, 2)
     assert partitions["{1, 2}"] in (0, 1, 2)
     assert partitions.keys() >= {"{3}", "set()"}  # nobody is there to be found: any will do
-    hidden = [reader_group(Topics({}, {}, {}), {1}) for _ in range(2)]
+    hidden = [reader_group(TopicListing({}, {}, {}), {1}) for _ in range(2)]
     assert all(each.startswith("warren-reader-") for each in hidden)
     assert len({*hidden}) == 2  # Spark takes consumers of one group for consumers of one cluster

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from warren import ivy, jars
 from warren.errors import JarsMissing
+from warren.spark import jars
 
 TINY = jars.Bundle(
     name="tiny",
@@ -144,7 +144,7 @@ def test_jars_given_to_spark_are_taken_as_they_are(tmp_path: Path) -> None:
 
 
 def test_what_spark_ships_is_not_fetched_again() -> None:
-    shipped = ivy.shipped_with_spark()
+    shipped = jars.shipped_with_spark()
 
     trap = {"slf4j-api", "hadoop-client-api", "hadoop-client-runtime", "lz4-java", "snappy-java"}
     trap |= {"jsr305", "scala-parallel-collections_2.13", "commons-logging", "scala-library"}

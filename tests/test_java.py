@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from warren.errors import JavaMissing
-from warren.java import java_home
+from warren.spark.java import java_home
 
 NOBODY, ROOT = 65534, 0
 

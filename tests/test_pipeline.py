@@ -5,25 +5,25 @@ from uuid import UUID
 import pyarrow as pa
 from windows.batches import NOW, Record, batch, log_ends
 
-from warren.cluster import Accepts, Cluster, Following, new_cluster
 from warren.config import Consumer, GroupFilter, Storage
-from warren.evaluate.verdicts import Settings
-from warren.model import Status
-from warren.pipeline import accepted, gone, judge_cluster, own_commits
-from warren.positions import forget_partition
-from warren.reporting import Sources
-from warren.serve.commits_file import CommitsFile
-from warren.sources.log_ends import Topics
-from warren.sources.placement import partition_of
+from warren.evaluate.judge import JudgeSettings
+from warren.model.status import Status
+from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer, new_cluster
+from warren.pipeline.consumers import Sources
+from warren.pipeline.follow_offsets_topic import forget_partition
+from warren.pipeline.steps import accepted, gone, judge_cluster, own_commits
+from warren.serve.board_file.commits_file import CommitsFile
+from warren.sources.group_offsets import partition_of
+from warren.sources.log_ends import TopicListing
 from warren.windows.precedence import outside_order
 from warren.windows.windows import Windows
 
 OLD, NEW = UUID(int=1), UUID(int=2)
 
 
-def topics(**ids: UUID | None) -> Topics:
+def topics(**ids: UUID | None) -> TopicListing:
     known = {name: each for name, each in ids.items() if each}
-    return Topics(dict.fromkeys(ids, 1), {}, known)
+    return TopicListing(dict.fromkeys(ids, 1), {}, known)
 
 
 def test_a_topic_is_gone_when_it_is_missing_or_has_another_id() -> None:
@@ -52,7 +52,7 @@ def test_only_accepted_groups_commits_are_kept() -> None:
 
 def test_the_reading_itself_is_reported_as_a_group() -> None:
     settings = Consumer(name="local", cluster="c", servers=("h:1",))
-    following = Following(settings, new_cluster("c", Storage(intervals=2)), Accepts())
+    following = TopicConsumer(settings, new_cluster("c", Storage(intervals=2)), Accepts())
     decoded = pa.table({"log_partition": pa.array([1, 1, 1, 0], pa.int32()), "order": [4, 6, 9, 3]})
 
     commits = own_commits(following, decoded, now_s=10)
@@ -67,11 +67,11 @@ def test_a_clock_set_back_ends_no_silence() -> None:
     windows.set_log_ends(log_ends(100), {"t": 1})
     for at in range(3):
         windows.fold(batch(Record(at, at, after_ms=1000 * at)), NOW)
-    cluster, file, hour_s = Cluster("c", windows), CommitsFile(), 3600
+    cluster, file, hour_s = ClusterState("c", windows), CommitsFile(), 3600
 
     def status(now_s: int) -> Status:
         judged = judge_cluster(
-            cluster, Sources(), Settings(), now_s, lambda _, shown: file.store(shown)
+            cluster, Sources(), JudgeSettings(), now_s, lambda _, shown: file.store(shown)
         )
         return Status(judged.verdicts.partitions.status[0])
 
@@ -87,10 +87,10 @@ def test_a_clock_set_back_ends_no_silence() -> None:
 
 def test_what_kafka_said_of_the_groups_of_one_partition_is_forgotten() -> None:
     cluster = new_cluster("c", Storage(intervals=2))
-    cluster.topics = Topics({"t": 1, "__consumer_offsets": 2}, {}, {})
+    cluster.topics = TopicListing({"t": 1, "__consumer_offsets": 2}, {}, {})
     cluster.windows.set_log_ends(log_ends(100), {"t": 1})
     settings = Consumer(name="local", cluster="c", servers=("h:1",), group_denylist="^denied")
-    following = Following(settings, cluster, Accepts(settings.groups))
+    following = TopicConsumer(settings, cluster, Accepts(settings.groups))
     groups = [f"{kind}-{number}" for kind in ("kept", "denied") for number in range(6)]
     cluster.windows.fold(batch(*(Record(1, 5, group=group) for group in groups)), NOW)
     outside = outside_order(1)

@@ -6,41 +6,41 @@ from collections import Counter
 import msgspec
 import pyarrow as pa
 
-from warren.cluster import Accepts, Cluster
 from warren.config import Consumer
-from warren.group_events import ClassicGroup, ClassicMember
-from warren.pipeline import fold_reported
-from warren.reporting import Reporting, Sources, forget_vanished, groups_by_consumer
-from warren.sources.reported import Commit, Key, Reported
-from warren.windows.view import histories
+from warren.model.group_events import ClassicGroup, ClassicMember
+from warren.pipeline.cluster import Accepts, ClusterState
+from warren.pipeline.consumers import OutsideConsumer, Sources, forget_vanished, groups_by_consumer
+from warren.pipeline.steps import fold_reported
+from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey
+from warren.windows.window_reader import histories
 from warren.windows.windows import Windows
 
 NOW = time.time()
-FIRST, SECOND = Key("first", "orders", 0), Key("second", "orders", 1)
+FIRST, SECOND = OutsideKey("first", "orders", 0), OutsideKey("second", "orders", 1)
 
 
-def reporting() -> Reporting:
+def reporting() -> OutsideConsumer:
     windows = Windows()
     ends = {"topic": ["orders"] * 2, "partition": [0, 1], "offset": [100, 100]}
     windows.set_log_ends(pa.table(ends), {"orders": 2})
     settings = Consumer(name="old", class_name="kafka_zk", cluster="c", servers=("zk:2181",))
-    return Reporting(settings, Cluster("c", windows), Accepts())
+    return OutsideConsumer(settings, ClusterState("c", windows), Accepts())
 
 
-def told(*commits: Commit, owners: dict[str, str] | None = None) -> Reported:
+def told(*commits: OutsideCommit, owners: dict[str, str] | None = None) -> OutsideChanges:
     of_group = {group: {("orders", 0): (owner, "")} for group, owner in (owners or {}).items()}
-    return Reported([*commits], of_group, Counter())
+    return OutsideChanges([*commits], of_group, Counter())
 
 
-def committed(key: Key, offset: int | None, order: int = 1) -> Commit:
-    return Commit(key, offset, int(NOW * 1000), order)
+def committed(key: OutsideKey, offset: int | None, order: int = 1) -> OutsideCommit:
+    return OutsideCommit(key, offset, int(NOW * 1000), order)
 
 
-def groups(of: Reporting) -> list[str]:
+def groups(of: OutsideConsumer) -> list[str]:
     return [*histories(of.cluster.windows).groups]
 
 
-def owner(of: Reporting, key: Key) -> str:
+def owner(of: OutsideConsumer, key: OutsideKey) -> str:
     windows = of.cluster.windows
     return windows.owners.names[int(windows.grid.owner[windows.owners.row(*key)])]
 
@@ -74,7 +74,7 @@ def test_owners_in_zookeeper_count_where_kafka_knows_no_members() -> None:
     events = [ClassicGroup("first", 1, (member,))]
     for group, owners in old.cluster.membership.fold(events).owners.items():
         old.cluster.windows.set_owners(group, owners)
-    both = Key("second", "orders", 0)
+    both = OutsideKey("second", "orders", 0)
 
     fold_reported(old, told(committed(FIRST, 10), committed(both, 20)), NOW)
     fold_reported(old, told(owners={"first": "zk-host", "second": "zk-host"}), NOW)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from warren import scratch
+from warren.spark import session
 
 MAKES_AND_DIES = (
     "import os, signal; from warren import scratch\n"
@@ -14,16 +14,16 @@ MAKES_AND_DIES = (
 
 
 def test_directories_of_the_dead_are_removed_and_those_of_the_living_are_not() -> None:
-    ours = scratch.make()
+    ours = session.make()
     died = subprocess.run([sys.executable, "-c", MAKES_AND_DIES], capture_output=True, check=False)
     left = Path(died.stdout.decode().strip())
     assert left.is_dir()
 
-    other = scratch.make()
+    other = session.make()
 
     assert not left.exists()
     assert ours.is_dir()
     assert other.is_dir()
     for each in (ours, other):
-        scratch.remove(each)
+        session.remove(each)
         assert not each.exists()

@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from warren.session import SCRATCH
+from warren.spark.session import SCRATCH
 
 JAVAS_OWN = r"jdk\.incubator\.vector|Picked up JDK_JAVA_OPTIONS"
 

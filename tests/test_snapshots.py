@@ -17,16 +17,16 @@ import pytest
 from structlog.testing import capture_logs
 from windows.batches import NOW, Record, batch, log_ends
 
-from warren.cluster import Accepts, Cluster, Following, new_cluster
 from warren.config import Consumer, Storage
 from warren.errors import StartError
-from warren.evaluate.verdicts import Settings, judge
-from warren.group_events import ClassicGroup, ClassicMember
-from warren.reporting import Sources
-from warren.snapshots import FACTS, Snapshots
-from warren.sources.log_ends import Topics
-from warren.sources.placement import partition_of
-from warren.windows.view import detail, histories
+from warren.evaluate.judge import JudgeSettings, judge
+from warren.model.group_events import ClassicGroup, ClassicMember
+from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer, new_cluster
+from warren.pipeline.consumers import Sources
+from warren.pipeline.snapshots import FACTS, Snapshots
+from warren.sources.group_offsets import partition_of
+from warren.sources.log_ends import TopicListing
+from warren.windows.window_reader import detail, histories
 
 TOPIC_ID = UUID(int=7)
 PIPE_SIZE = 4096
@@ -36,18 +36,22 @@ def snapshots(directory: Path, intervals: int = 10) -> Snapshots:
     storage = Storage(name="default", intervals=intervals)
     cluster = new_cluster("a/b", storage)
     consumer = Consumer(name="c", cluster="a/b", servers=("localhost:1",))
-    followings = {"c": Following(consumer, cluster, Accepts())}
+    followings = {"c": TopicConsumer(consumer, cluster, Accepts())}
     return Snapshots(directory, 60, {"a/b": cluster}, followings, storage)
 
 
-def only(of: Snapshots) -> Cluster:
+def only(of: Snapshots) -> ClusterState:
     (cluster,) = of.clusters.values()
     return cluster
 
 
 def fill(of: Snapshots) -> None:
     cluster = only(of)
-    cluster.topics, cluster.topics_s, cluster.ends_s = Topics({"t": 1}, {}, {"t": TOPIC_ID}), 5, 6
+    cluster.topics, cluster.topics_s, cluster.ends_s = (
+        TopicListing({"t": 1}, {}, {"t": TOPIC_ID}),
+        5,
+        6,
+    )
     cluster.windows.set_log_ends(log_ends(10), {"t": 1})
     cluster.windows.fold(batch(Record(1, 5, group="caf\u00e9")), NOW)
     member = ClassicMember("m", "", "client", "/host", {"t": (0,)})
@@ -68,7 +72,7 @@ def only_file(directory: Path) -> Path:
     return file
 
 
-def restored(directory: Path) -> tuple[Cluster, list[str]]:
+def restored(directory: Path) -> tuple[ClusterState, list[str]]:
     """A new start; the cluster, and what was said of a snapshot that is of no use."""
     of = snapshots(directory)
     with capture_logs() as lines:
@@ -85,7 +89,7 @@ def test_a_cluster_is_as_it_was(tmp_path: Path) -> None:
 
     assert [commit.offset for commit in detail(cluster.windows, "café")["t"][0].commits] == [5]
     assert cluster.membership.groups["café"].epoch == 3
-    assert cluster.topics == Topics({"t": 1}, {}, {"t": TOPIC_ID})
+    assert cluster.topics == TopicListing({"t": 1}, {}, {"t": TOPIC_ID})
     assert of.followings["c"].progress.position == {0: 2, 1: 99}
     assert cluster.topics_s == 5
     assert cluster.restored_s > 0
@@ -94,7 +98,7 @@ def test_a_cluster_is_as_it_was(tmp_path: Path) -> None:
 def test_until_later_commits_are_read_lag_is_that_of_the_snapshot(tmp_path: Path) -> None:
     first, home = snapshots(tmp_path), partition_of("g", 2)
     cluster = only(first)
-    cluster.topics, cluster.ends_s = Topics({"t": 1, "__consumer_offsets": 2}, {}, {}), NOW
+    cluster.topics, cluster.ends_s = TopicListing({"t": 1, "__consumer_offsets": 2}, {}, {}), NOW
     cluster.windows.set_log_ends(log_ends(10), {"t": 1}, now_s=NOW)
     cluster.windows.fold(batch(Record(1, 10)), NOW)
     first.followings["c"].progress.position.update({home: 2})
@@ -110,7 +114,7 @@ def test_until_later_commits_are_read_lag_is_that_of_the_snapshot(tmp_path: Path
     for read_s in (NOW, NOW + 3_600):
         again.followings["c"].progress.read_s[home] = read_s
         shown = histories(only(again).windows, partial(sources.read_until_s, only(again).windows))
-        lags.append(judge(shown, Settings(), NOW + 3_600).groups.total_lag.tolist())
+        lags.append(judge(shown, JudgeSettings(), NOW + 3_600).groups.total_lag.tolist())
 
     assert lags == [[0], [4_990]]
 

@@ -13,24 +13,24 @@ from contextlib import contextmanager
 import structlog
 from pyspark.sql import SparkSession
 
-from warren import health, pipeline
-from warren.board import Board, ClusterBoard
-from warren.cluster import Accepts, Cluster, Following, new_cluster
-from warren.companions import Companions, not_begun
 from warren.config import Config, Loaded
-from warren.evaluate.verdicts import Settings
-from warren.history.asked import Asked, Reader
-from warren.history.period import Period
+from warren.evaluate.judge import JudgeSettings
+from warren.history.service import HistoryQuestion, HistoryService
+from warren.model.board import Board, ClusterBoard
+from warren.model.period import Period
+from warren.pipeline import health_answer, steps
+from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer, new_cluster
+from warren.pipeline.consumers import Sources, outside_consumers
+from warren.pipeline.readers import Readers
+from warren.pipeline.snapshots import snapshots_of
+from warren.pipeline.threads import Trouble, join_all, surviving
 from warren.process import logs
 from warren.process.life import log_findings, running
-from warren.readers import Readers
-from warren.reporting import Sources, reportings
-from warren.serve.listeners import bind
-from warren.serve.serving import Serving
-from warren.serve.serving import start as start_serving
-from warren.session import start_session, stop_session, wait_while_alive
-from warren.snapshots import snapshots_of
-from warren.threads import Trouble, join_all, surviving
+from warren.serve.http.listeners import bind
+from warren.serve.http.workers import Serving
+from warren.serve.http.workers import start as start_serving
+from warren.services import Services, not_begun
+from warren.spark.session import start_session, stop_session, wait_while_alive
 
 log = structlog.get_logger()
 
@@ -86,13 +86,13 @@ class Monitor:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._settings = Settings(
+        self._settings = JudgeSettings(
             minimum_complete=config.evaluator.minimum_complete,
             allowed_lag=config.evaluator.allowed_lag,
         )
         self.clusters = {name: new_cluster(name, config.storage) for name in config.clusters}
         self.followings = {
-            name: Following(
+            name: TopicConsumer(
                 consumer,
                 self.clusters[consumer.cluster],
                 Accepts(consumer.groups, config.storage.groups),
@@ -100,10 +100,10 @@ class Monitor:
             for name, consumer in config.consumers.items()
             if consumer.class_name == "kafka"
         }
-        self.reportings = reportings(config, self.clusters)
+        self.reportings = outside_consumers(config, self.clusters)
         self.board = Board(0)
-        self._companions: Companions | None = None
-        self._history = Reader(config.history_directory)
+        self._companions: Services | None = None
+        self._history = HistoryService(config.history_directory)
         self._snapshots = snapshots_of(config, self.clusters, self.followings)
         self._changed = threading.Event()
         self._urgent = threading.Event()  # somebody waits for the next board
@@ -124,7 +124,7 @@ class Monitor:
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
         """Work until `stop` is set, which it also is when Spark dies under us."""
         self._history.begin(spark)
-        self._companions = Companions(self._config, spark, lambda: self.board, self._history)
+        self._companions = Services(self._config, spark, lambda: self.board, self._history)
         readers = Readers(self._config, self._changed.set, stop)
         threads = [
             *readers.watch(self.clusters, self.followings),
@@ -171,7 +171,9 @@ class Monitor:
             name: self._judged(cluster, int(now)) for name, cluster in self.clusters.items()
         }
         took = time.monotonic() - began
-        told = health.describe(self.clusters, self.followings, self.reportings, clusters, now)
+        told = health_answer.describe(
+            self.clusters, self.followings, self.reportings, clusters, now
+        )
         told["tick_seconds"] = round(took, 4)
         beside = self._companions
         told |= {"spark": "up", **beside.describe()} if beside else not_begun(self._config, told)
@@ -182,7 +184,7 @@ class Monitor:
             self._ticks.notify_all()
         return took
 
-    def _judged(self, cluster: Cluster, now_s: int) -> ClusterBoard:
+    def _judged(self, cluster: ClusterState, now_s: int) -> ClusterBoard:
         followings = [each for each in self.followings.values() if each.cluster is cluster]
         others = [each for each in self.reportings.values() if each.cluster is cluster]
         is_current = all(each.progress.is_caught_up for each in followings) and all(
@@ -193,7 +195,7 @@ class Monitor:
         if cluster.ends_s and is_current:
             cluster.restored_s = 0
         sources, store = Sources(followings, others), self.serving.store
-        return pipeline.judge_cluster(cluster, sources, self._settings, now_s, store)
+        return steps.judge_cluster(cluster, sources, self._settings, now_s, store)
 
     def _wait_for_change(self, stop: threading.Event) -> None:
         """A board is made soon after every change, and at least once in `expire-cache`."""
@@ -207,7 +209,7 @@ class Monitor:
         """Forget a group, or one topic of it, and wait for a board without it."""
         if cluster not in self.clusters:
             return
-        pipeline.delete_group(self.clusters[cluster], group, topic)
+        steps.delete_group(self.clusters[cluster], group, topic)
         if not self._is_judging:
             self._tick()
             return
@@ -231,8 +233,8 @@ class Monitor:
 
     def _asked(
         self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
-    ) -> Asked:
+    ) -> HistoryQuestion:
         judged = self.board.clusters.get(cluster)
         is_known = judged is not None and group in judged.verdicts.names
         period = Period(int(since_ms), int(until_ms))
-        return Asked(cluster, group, period, int(partitions), is_known)
+        return HistoryQuestion(cluster, group, period, int(partitions), is_known)

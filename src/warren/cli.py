@@ -14,14 +14,14 @@ import click
 import warren
 from warren.demo.command import demo
 from warren.errors import ConfigError
-from warren.terminal.commands import lag, status
+from warren.terminal.history_options import about_the_past
 from warren.terminal.options import config_dir_option, config_option, one_path, reported
-from warren.terminal.past import about_the_past
+from warren.terminal.status_options import lag, status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from warren.history.past import Past
+    from warren.history.reader import Past
 
 
 class CommandOrServe(click.Group):
@@ -146,7 +146,7 @@ def notify_test(name: str, config_dir: Path | None, config_file: Path | None) ->
     """
     path = one_path(config_dir, config_file)
     from warren import config
-    from warren.notify.trial import try_notifier
+    from warren.notify.rehearsal import try_notifier
 
     with reported():
         try_notifier(config.load(path, os.environ).config, name, click.echo)
@@ -194,7 +194,7 @@ def report(
       warren report --since 2026-11-01 --until 2026-11-08 --format html > week.html
       warren report --format csv --section incidents > incidents.csv
     """
-    from warren.terminal import report as run
+    from warren.terminal import report_command as run
 
     with reported():
         run.report(past, group, form, sections, top)
@@ -222,10 +222,10 @@ def history(
     """
     if partition is not None and not topic:
         raise click.UsageError("--partition needs --topic")
-    from warren.terminal import past_group
+    from warren.terminal import history_command
 
     with reported():
-        past_group.history(past, group, topic, partition, as_json=as_json)
+        history_command.history(past, group, topic, partition, as_json=as_json)
 
 
 for command in (demo, status, lag):

@@ -8,8 +8,8 @@ from compat import replay as replaying
 from compat.replay import Replay
 from pyspark.sql import SparkSession
 
-from warren.serve.listeners import bind
-from warren.serve.serving import start
+from warren.serve.http.listeners import bind
+from warren.serve.http.workers import start
 
 
 @pytest.fixture(params=["list", "broker"])

@@ -12,15 +12,16 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from records import commit_key, commit_value
 
-from warren import config, pipeline
-from warren.board import Board
-from warren.cluster import Accepts, Following, new_cluster
+from warren import config
 from warren.decode.commits import decode
-from warren.evaluate.verdicts import Settings
-from warren.reporting import Sources
-from warren.serve.serving import Serving
-from warren.sources.offsets_topic import Batch, HandOver, Source
-from warren.tables import LOG_ENDS, RECORDS
+from warren.evaluate.judge import JudgeSettings
+from warren.model.board import Board
+from warren.model.tables import LOG_ENDS, RECORDS
+from warren.pipeline import steps
+from warren.pipeline.cluster import Accepts, TopicConsumer, new_cluster
+from warren.pipeline.consumers import Sources
+from warren.serve.http.workers import Serving
+from warren.sources.offsets_topic import Batch, HandOver, TopicSource
 
 RECORDING = json.loads(Path(__file__).with_name("burrow-http.json").read_text())
 
@@ -61,7 +62,7 @@ class Replay:
         self.cluster = new_cluster("local", loaded.storage)
         consumer = loaded.consumers["local"]
         accepts = Accepts(consumer.groups, loaded.storage.groups)
-        self.following = Following(consumer, self.cluster, accepts)
+        self.following = TopicConsumer(consumer, self.cluster, accepts)
         self.level = loaded.logging.level
         self.now_s = STARTED_S
         self._decoded = _with_seconds(decoded)
@@ -80,18 +81,18 @@ class Replay:
     def _fold(self, table: pa.Table) -> None:
         self._see_log_ends()
         batch = Batch(table, self._positions())
-        pipeline.fold(self.following, batch, float(self.now_s))
+        steps.fold(self.following, batch, float(self.now_s))
 
     def publish(self) -> None:
-        board = pipeline.judge_cluster(
-            self.cluster, Sources(), Settings(), self.now_s, self.serving.store
+        board = steps.judge_cluster(
+            self.cluster, Sources(), JudgeSettings(), self.now_s, self.serving.store
         )
         self.serving.publish(Board(self.now_s * 1000, {"local": board}, {"ready": True}))
         assert self.serving.wait_taken(20)
 
     def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
         if cluster == "local":
-            pipeline.delete_group(self.cluster, group, topic)
+            steps.delete_group(self.cluster, group, topic)
             self.publish()
 
     def get_level(self) -> str:
@@ -142,9 +143,9 @@ def from_broker(spark: SparkSession, bootstrap: str, scratch: Path) -> pa.Table:
     for record in _records():
         kafka.write(topic, [(record["key"], record["value"])], record["partition"])
     start = dict.fromkeys(range(OFFSETS_PARTITIONS), 0)
-    source = Source(topic, {"kafka.bootstrap.servers": bootstrap}, start, until_now=True)
+    source = TopicSource(topic, {"kafka.bootstrap.servers": bootstrap}, start, until_now=True)
     hand_over = HandOver()
-    query = pipeline.follow(spark, source, hand_over, scratch)
+    query = steps.follow(spark, source, hand_over, scratch)
     assert query.awaitTermination(60)
     batches = []
     while (batch := hand_over.take(0)) is not None:

@@ -7,7 +7,7 @@ import msgspec
 from compat.asking import Got, ask, important
 from compat.replay import RECORDING, Replay
 
-from warren.go_json import encode
+from warren.model.go_json import encode
 
 LISTS = ("clusters", "topics", "consumers", "modules")
 

@@ -10,8 +10,8 @@ import pytest
 from compat.asking import Got, ask, important
 
 from warren import config
-from warren.serve.listeners import bind
-from warren.serve.serving import start
+from warren.serve.http.listeners import bind
+from warren.serve.http.workers import start
 
 RECORDING = json.loads(Path(__file__).with_name("burrow-routes.json").read_text())
 

@@ -8,17 +8,16 @@ from compat.replay import Replay
 from pyspark.sql import DataFrame, SparkSession
 from sinks.telegraf import UNFOUND, in_order, parsed, recorded_documents, recorded_lines
 
-from warren import pipeline
-from warren.board import Board
-from warren.config import History
-from warren.evaluate.verdicts import Settings
-from warren.history.granularity import Granularity
-from warren.history.rows import rows
-from warren.reporting import Sources
-from warren.sinks.documents import entries
-from warren.sinks.line_protocol import lines
+from warren.config import HistorySettings
+from warren.evaluate.judge import JudgeSettings
+from warren.history.board_rows import RowGranularity, rows
+from warren.model.board import Board
+from warren.model.tables import HISTORY
+from warren.pipeline import steps
+from warren.pipeline.consumers import Sources
+from warren.sinks.elasticsearch import entries
+from warren.sinks.influxdb import lines
 from warren.sinks.points import points
-from warren.tables import HISTORY
 
 STARTED_S = 1_794_772_914  # a new start of Burrow, which read all records again
 GATHERED_S = 1_794_772_920
@@ -28,11 +27,11 @@ GATHERED_S = 1_794_772_920
 def kept(replay: Replay, spark: SparkSession) -> DataFrame:
     """The moment that Telegraf saw, as history keeps it."""
     replay.run_at(STARTED_S)
-    cluster = pipeline.judge_cluster(
-        replay.cluster, Sources(), Settings(), GATHERED_S, replay.serving.store
+    cluster = steps.judge_cluster(
+        replay.cluster, Sources(), JudgeSettings(), GATHERED_S, replay.serving.store
     )
     board = Board(GATHERED_S * 1000, {"local": cluster})
-    moment = rows(board, ["local"], Granularity(History())).cast(HISTORY).to_pylist()
+    moment = rows(board, ["local"], RowGranularity(HistorySettings())).cast(HISTORY).to_pylist()
     known = [row for row in moment if row["group"] not in UNFOUND]
     return spark.createDataFrame([tuple(row.values()) for row in known], _schema(spark))
 

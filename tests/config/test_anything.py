@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from warren.config import load, render_effective
+from warren.config.config import NAMED, SINGLE
 from warren.config.keys import keys_of
-from warren.config.kinds import NAMED, SINGLE
 from warren.errors import ConfigError
 
 WORDS = (

@@ -9,9 +9,9 @@ from typing import Any
 from config_files import load_text
 
 from warren.config import FrozenMap, Secret, document, load
+from warren.config.config import NAMED, SINGLE
 from warren.config.document import has_default
 from warren.config.keys import Key, keys_of
-from warren.config.kinds import NAMED, SINGLE
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "config/burrow.toml"

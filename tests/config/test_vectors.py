@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from warren.config import addresses, versions
+from warren.config import keys
 
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads(
     Path(__file__, "../../conformance/vectors/notifier-config.json").resolve().read_text()
@@ -25,9 +25,9 @@ def accepts(check: Callable[[str], str], text: str) -> bool:
 @pytest.mark.parametrize(
     ("kind", "check"),
     [
-        ("host_port", addresses.host_port),
-        ("hostname", addresses.host_name),
-        ("zookeeper_path", addresses.zookeeper_path),
+        ("host_port", keys.host_port),
+        ("hostname", keys.host_name),
+        ("zookeeper_path", keys.zookeeper_path),
     ],
 )
 def test_what_burrow_accepts_is_accepted(kind: str, check: Callable[[str], str]) -> None:
@@ -41,7 +41,7 @@ def test_what_burrow_accepts_is_accepted(kind: str, check: Callable[[str], str])
 
 def test_kafka_versions_resolve_as_burrow_resolves_them() -> None:
     def resolved(text: str) -> str | None:
-        return versions.resolve(text) if accepts(versions.resolve, text) else None
+        return keys.resolve(text) if accepts(keys.resolve, text) else None
 
     cases = VECTORS["kafka_version"]
 
@@ -55,7 +55,7 @@ def test_the_versions_an_article_lists_are_versions() -> None:
     listed = "0.8 0.8.0 0.8.1 0.8.2 0.9 0.9.0 0.9.0.0 0.9.0.1 0.10 0.10.0 0.10.0.0 0.10.0.1"
     listed += " 0.10.1 0.10.1.0 0.10.2 0.10.2.0"
 
-    refused = [text for text in listed.split() if not accepts(versions.resolve, text)]
+    refused = [text for text in listed.split() if not accepts(keys.resolve, text)]
 
     assert refused == []
 
@@ -75,6 +75,6 @@ def test_a_server_listens_where_burrow_lets_it() -> None:
         "::1:8000": False,
     }
 
-    wrong = [text for text, ok in cases.items() if accepts(addresses.listen_address, text) != ok]
+    wrong = [text for text, ok in cases.items() if accepts(keys.listen_address, text) != ok]
 
     assert wrong == []

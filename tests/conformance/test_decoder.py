@@ -15,10 +15,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from warren.config import GroupFilter
 from warren.decode.commits import GROUP_KEYS, SHARE_KEYS, STREAMS_KEYS, decode
-from warren.decode.members import parse_group_record
-from warren.group_events import ClassicGroup, Event, GroupDeleted, Malformed
-from warren.tables import RECORDS
-from warren.windows.membership import Membership
+from warren.decode.group_records import parse_group_record
+from warren.model.group_events import ClassicGroup, Event, GroupDeleted, Malformed
+from warren.model.tables import RECORDS
+from warren.windows.group_members import Membership
 
 Case = dict[str, Any]
 Row = dict[str, Any]

@@ -7,13 +7,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from records import blob, commit_key, commit_value, group_key, int16, int32, int64, string
 
-from warren.decode.classic import Value, read_assignment
 from warren.decode.commits import decode
-from warren.decode.cursor import Cursor
-from warren.decode.members import parse_group_record
+from warren.decode.group_records import Cursor, Value, parse_group_record, read_assignment
 from warren.errors import Unreadable
-from warren.group_events import ClassicGroup, Malformed
-from warren.tables import RECORDS
+from warren.model.group_events import ClassicGroup, Malformed
+from warren.model.tables import RECORDS
 
 Case = dict[str, Any]
 Fields = dict[str, Any]

@@ -8,11 +8,12 @@ from conformance.conftest import RecordCase, Vectors
 from evaluate.history import Past, Slot, history
 
 from warren.evaluate import rules
-from warren.evaluate.verdicts import Settings, Verdicts, judge
-from warren.histories import Histories
-from warren.model import Status
-from warren.tables import LOG_ENDS
-from warren.windows.view import histories
+from warren.evaluate.judge import JudgeSettings, judge
+from warren.model.status import Status
+from warren.model.tables import LOG_ENDS
+from warren.model.verdicts import Verdicts
+from warren.model.window_arrays import Histories
+from warren.windows.window_reader import histories
 from warren.windows.windows import Windows
 
 NOW_S = 2_000_000_000
@@ -41,7 +42,7 @@ def status(verdicts: Verdicts, partition: int = 0) -> str:
 def rule_answers(shown: Histories, case: dict[str, Any]) -> dict[str, Any]:
     """Each rule by itself, and the status they come to."""
     allowed, now_s = case["allowed_lag"], case["time_now_s"]
-    verdicts = judge(shown, Settings(allowed_lag=allowed), now_s)
+    verdicts = judge(shown, JudgeSettings(allowed_lag=allowed), now_s)
     return {
         "lag_always_above_allowed": not rules.was_caught_up(shown.lag, allowed)[0],
         "rewound": bool(rules.has_rewound(shown.offset)[0]),
@@ -69,7 +70,7 @@ def test_rules(vectors: Vectors, record_case: RecordCase) -> None:
 def test_completeness(vectors: Vectors, record_case: RecordCase) -> None:
     wrong = []
     for case in vectors("evaluator")["completeness"]:
-        settings = Settings(case["minimum_complete"], case["allowed_lag"])
+        settings = JudgeSettings(case["minimum_complete"], case["allowed_lag"])
         shown = history([past(case["offset_slots_oldest_first"], case)])
         partitions = judge(shown, settings, NOW_S).partitions
         has_window = bool(partitions.filled[0])
@@ -124,7 +125,7 @@ def test_groups_of_partitions(vectors: Vectors, record_case: RecordCase) -> None
     for case in [case for case in vectors("evaluator")["groups"] if "partition_kinds" in case]:
         pasts = [kind_past(kinds[kind]) for kind in case["partition_kinds"]]
         shown = history(pasts) if pasts else histories(Windows())
-        got = group_answer(judge(shown, Settings(), NOW_S))
+        got = group_answer(judge(shown, JudgeSettings(), NOW_S))
         expected = {name: case[name] for name in got}
         if "complete_json" in expected:
             expected["complete_json"] = float(np.float32(expected["complete_json"]))
@@ -181,7 +182,9 @@ def test_groups_of_burrows_own_tests(vectors: Vectors, record_case: RecordCase) 
         windows = folded(source) if "commits" in source else Windows()
         if ask.get("op") == "delete_topic":
             windows.delete_topic("t")
-        got = burrow_answer(judge(histories(windows), Settings(), NOW_S), ask.get("group", "g"))
+        got = burrow_answer(
+            judge(histories(windows), JudgeSettings(), NOW_S), ask.get("group", "g")
+        )
         expected = RIGHT_INSTEAD[name][0] if name in RIGHT_INSTEAD else case["expect"]
         ok = all(got[key] == expected[key] for key in got.keys() & expected.keys())
         record_case(name, ok)

@@ -12,10 +12,10 @@ from conformance.conftest import RecordCase, Vectors
 from windows.batches import COMMITS
 from windows.model import Model, Slot
 
-from warren.config.groups import GroupFilter
-from warren.evaluate.verdicts import Settings, judge
-from warren.tables import LOG_ENDS
-from warren.windows.view import Partition, detail, histories
+from warren.config.sections import GroupFilter
+from warren.evaluate.judge import JudgeSettings, judge
+from warren.model.tables import LOG_ENDS
+from warren.windows.window_reader import PartitionWindow, detail, histories
 from warren.windows.windows import Windows
 
 NOW_S = 2_000_000_000
@@ -209,7 +209,7 @@ def answer(case: dict[str, Any]) -> dict[str, Any]:
     play(Production(windows), config, case["ops"])
     before = histories(windows).groups
     windows.expire(NOW_S)
-    verdicts = judge(histories(windows), Settings(), NOW_S)
+    verdicts = judge(histories(windows), JudgeSettings(), NOW_S)
     fetched = {group: fetch(windows, group) for group in verdicts.names}
     last_ms = dict(zip(verdicts.names, verdicts.groups.last_commit_ms.tolist(), strict=True))
     return {
@@ -239,7 +239,7 @@ def fetch(windows: Windows, group: str) -> dict[str, Any]:
     }
 
 
-def shape(partition: Partition, ends: list[int], intervals: int) -> dict[str, Any]:
+def shape(partition: PartitionWindow, ends: list[int], intervals: int) -> dict[str, Any]:
     slots = [
         {
             "offset": commit.offset,

@@ -10,7 +10,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from records import commit_key, commit_value, group_key, int16, int64, string, varint
 
 from warren.decode.commits import GROUP_KEYS, SHARE_KEYS, STREAMS_KEYS, decode
-from warren.tables import DECODED, RECORDS
+from warren.model.tables import DECODED, RECORDS
 
 Row = dict[str, Any]
 Record = tuple[bytes | None, bytes | None]

@@ -25,8 +25,8 @@ from records import (
     varint,
 )
 
-from warren import group_events as events
-from warren.decode.members import parse_group_record
+from warren.decode.group_records import parse_group_record
+from warren.model import group_events as events
 
 ORDERS, BILLS = UUID(int=1), UUID(int=2**128 - 1)
 GROUP = group_key("billing")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from demo.started import demo, wait_for
 
-from warren.demo.groups import GROUPS
+from warren.demo.demo_groups import GROUPS
 
 ROW = re.compile(r"^│ (\S+) +│ [^│]+ │ (\w+) +│ (\w+) +│ (\d+) s +│$", re.MULTILINE)
 

@@ -14,14 +14,12 @@ from servers.influxdb import InfluxDB
 from servers.opensearch import OpenSearch
 from servers.prometheus import Prometheus, prometheus
 
-from warren.board import Board
-from warren.config.history import History
-from warren.history.granularity import Granularity
-from warren.history.rows import rows
-from warren.sinks.documents import entries
-from warren.sinks.line_protocol import lines
+from warren.config.sections import HistorySettings
+from warren.history.board_rows import RowGranularity, rows
+from warren.model.board import Board
+from warren.sinks.elasticsearch import entries, nested
+from warren.sinks.influxdb import lines
 from warren.sinks.points import points
-from warren.sinks.template import nested
 
 MINUTES = 30
 DATABASE = "warren"
@@ -37,7 +35,7 @@ def past(spark: SparkSession, opensearch: OpenSearch) -> list[Board]:  # noqa: A
 
 @pytest.fixture(scope="package")
 def past_points(past: list[Board], spark: SparkSession) -> DataFrame:
-    fine = Granularity(History())
+    fine = RowGranularity(HistorySettings())
     # In one piece: Spark takes an empty one in between for the end.
     history = pa.concat_tables([rows(each, [CLUSTER], fine) for each in past]).combine_chunks()
     return points(spark.createDataFrame(history))

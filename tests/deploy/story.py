@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 from serve.boards import Commit, add, cluster_board
 
-from warren.board import Board
-from warren.serve.commits_file import CommitsFile
-from warren.tables import LOG_ENDS
+from warren.model.board import Board
+from warren.model.tables import LOG_ENDS
+from warren.serve.board_file.commits_file import CommitsFile
 from warren.windows.windows import Windows
 
 CLUSTER = "local"

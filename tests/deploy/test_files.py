@@ -9,8 +9,9 @@ import pytest
 import yaml
 from generator.made import DEPLOY
 
-from warren import config, jars
+from warren import config
 from warren.config.sinks import HttpSink
+from warren.spark import jars
 
 ROOT = DEPLOY.parent
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

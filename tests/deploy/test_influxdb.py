@@ -13,7 +13,7 @@ from deploy.thresholds import exceeds
 from generator.made import OTHER_ALERTING
 from servers.influxdb import InfluxDB
 
-from warren.board import Board
+from warren.model.board import Board
 
 RANGE_S = 3600
 CHOSEN = {

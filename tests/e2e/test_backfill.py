@@ -12,13 +12,12 @@ from e2e.watching import eventually
 from pyspark.sql import SparkSession
 from structlog.testing import capture_logs
 
-from warren.cluster import Accepts, Following, new_cluster
 from warren.config import ClientProfile, Connection, Consumer, Storage
 from warren.demo.broker import Broker
-from warren.follower import Follower
-from warren.pipeline import refresh_ends, refresh_topics
-from warren.positions import starting_positions
-from warren.snapshots import Snapshots
+from warren.pipeline.cluster import Accepts, TopicConsumer, new_cluster
+from warren.pipeline.follow_offsets_topic import TopicReader, starting_positions
+from warren.pipeline.snapshots import Snapshots
+from warren.pipeline.steps import refresh_ends, refresh_topics
 
 TOPIC, PAST = "back-filled", "interrupted-offsets"
 STORAGE = Storage(name="default")
@@ -29,7 +28,7 @@ def commit(group: str, offset: int) -> tuple[bytes, bytes]:
     return records.commit_key(group, TOPIC, 0), value
 
 
-def beginning(kafka: Kafka) -> Following:
+def beginning(kafka: Kafka) -> TopicConsumer:
     """A consumer whose live reading has begun, at the end of the topic."""
     cluster = new_cluster("c", STORAGE)
     settings = Consumer(
@@ -40,19 +39,19 @@ def beginning(kafka: Kafka) -> Following:
         start_latest=True,
         backfill_earliest=True,
     )
-    following = Following(settings, cluster, Accepts())
+    following = TopicConsumer(settings, cluster, Accepts())
     refresh_topics(cluster, kafka.admin, time.time())
     refresh_ends(cluster, kafka.admin, time.time(), 10)
     return following
 
 
-def follower(spark: SparkSession, following: Following) -> Follower:
+def follower(spark: SparkSession, following: TopicConsumer) -> TopicReader:
     connection = Connection(profile=ClientProfile(name=""))
-    return Follower(spark, following, connection, lambda: None)
+    return TopicReader(spark, following, connection, lambda: None)
 
 
 @contextmanager
-def filling(by: Follower) -> Iterator[None]:
+def filling(by: TopicReader) -> Iterator[None]:
     stop = threading.Event()
     thread = threading.Thread(target=by.backfill, args=(stop,))
     thread.start()
@@ -106,5 +105,5 @@ def test_it_is_done_when_all_partitions_are_read_and_not_before(
     assert [line["records"] for line in told if line["event"] == "backfill done"] == [2]
 
 
-def groups(following: Following) -> set[str]:
+def groups(following: TopicConsumer) -> set[str]:
     return {*following.cluster.windows.pairs.groups.ids} - {following.own_group}

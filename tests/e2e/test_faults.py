@@ -17,16 +17,15 @@ from e2e.kafka import Kafka
 from e2e.protocol import STREAMS_PROPERTIES, Connection
 from e2e.watching import EVENTUALLY_S, Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support.broker_cluster import BrokerCluster
 from windows.batches import NOW, Record, batch
 
-from warren.cluster import new_cluster
 from warren.config import Storage
-from warren.demo.broker_cluster import BrokerCluster
-from warren.demo.records import OFFSETS_TOPIC, commit_key, commit_value
-from warren.pipeline import reap_groups, refresh_ends, refresh_topics
-from warren.sources.group_offsets import list_groups
+from warren.demo.offsets_records import OFFSETS_TOPIC, commit_key, commit_value
+from warren.pipeline.cluster import new_cluster
+from warren.pipeline.steps import reap_groups, refresh_ends, refresh_topics
+from warren.sources.group_offsets import list_groups, partition_of
 from warren.sources.log_ends import renew_leaders
-from warren.sources.placement import partition_of
 
 MOVES_FROM_3, MOVES_FROM_2, STAYS, GOES_WITH_2 = range(4)
 REPLICAS = [[3, 1, 2], [2, 1, 3], [1, 2, 3], [2, 1, 3]]

@@ -10,12 +10,12 @@ from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
 from windows.batches import NOW, Record, batch, log_ends
 
-from warren.cluster import Accepts, Following, new_cluster
 from warren.config import Consumer, Storage
 from warren.demo.broker import Broker
-from warren.pipeline import refresh_ends, refresh_progress, refresh_topics
-from warren.positions import starting_positions
-from warren.sources.placement import partition_of
+from warren.pipeline.cluster import Accepts, TopicConsumer, new_cluster
+from warren.pipeline.follow_offsets_topic import starting_positions
+from warren.pipeline.steps import refresh_ends, refresh_progress, refresh_topics
+from warren.sources.group_offsets import partition_of
 
 TOPIC = "lost-read"
 EXPIRED, REMADE = "expired-offsets", "remade-offsets"
@@ -65,7 +65,7 @@ def test_a_partition_that_lost_its_end_costs_its_own_groups_only(broker: Broker)
         kafka.write(topic, [commit("any", 1)] * 3, partition)
     cluster = new_cluster("c", Storage(name="default"))
     settings = Consumer(name="c", cluster="c", servers=(broker.bootstrap,), offsets_topic=topic)
-    following = Following(settings, cluster, Accepts())
+    following = TopicConsumer(settings, cluster, Accepts())
     refresh_topics(cluster, kafka.admin, time.time())
     refresh_ends(cluster, kafka.admin, time.time(), 10)
     cluster.windows.set_log_ends(log_ends(9, topic="shortened"), {"shortened": 1})

@@ -9,9 +9,8 @@ from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
 
 from warren.demo.broker import Broker
-from warren.demo.offsets_topic import make_offsets_topic
-from warren.demo.records import OFFSETS_TOPIC
-from warren.sources.placement import partition_of
+from warren.demo.offsets_records import OFFSETS_TOPIC, make_offsets_topic
+from warren.sources.group_offsets import partition_of
 
 TOPIC = "read-on"
 BEFORE, AFTER = 2, 5

@@ -12,7 +12,7 @@ from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
 
 from warren.demo.broker import Broker
-from warren.sources.placement import partition_of
+from warren.sources.group_offsets import partition_of
 
 OFFSETS_PARTITIONS = 4
 # A broker that finds broken records in its own offsets topic refuses to serve the groups there.

@@ -8,8 +8,8 @@ from e2e.served import HTTP, served
 from e2e.watching import Site, eventually, source, watching
 from pyspark.sql import SparkSession
 from servers.spark_cluster import SparkCluster
+from support import loader
 
-from warren.demo import loader
 from warren.demo.broker import Broker
 
 ON_LOOPBACK = (

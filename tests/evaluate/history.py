@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from warren.histories import Histories
+from warren.model.window_arrays import Histories
 
 Ints = npt.NDArray[np.int64]
 

@@ -5,9 +5,9 @@ Its pictures are lost; the windows below follow its words: ten commits, one a mi
 
 from evaluate.history import Past, Slot, history
 
+from warren.evaluate.judge import JudgeSettings, judge
 from warren.evaluate.rules import Rule
-from warren.evaluate.verdicts import Settings, judge
-from warren.model import Status
+from warren.model.status import Status
 
 T = 1_700_000_000
 MINUTE = 60
@@ -21,7 +21,7 @@ def verdict(offsets: list[int], lags: list[int], now_s: int) -> tuple[Status, St
         for n, (offset, lag) in enumerate(zip(offsets, lags, strict=True))
     ]
     past = Past(slots, current_lag=lags[-1], ends=[offsets[-1] + lags[-1]])
-    verdicts = judge(history([past]), Settings(), now_s)
+    verdicts = judge(history([past]), JudgeSettings(), now_s)
     partition, group = verdicts.partitions.status[0], verdicts.groups.status[0]
     return Status(partition), Status(group), Rule(verdicts.partitions.rule[0])
 

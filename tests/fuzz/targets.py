@@ -18,20 +18,20 @@ from config_files import MINIMAL
 from notify.messages import message
 from test_snapshots import fill, only_file, snapshots
 
-from warren.cluster import Accepts, new_cluster
 from warren.config import Consumer, GroupFilter, Notifier, Storage, load, render_effective
-from warren.decode.members import parse_group_record
+from warren.decode.group_records import parse_group_record
 from warren.errors import ConfigError, TemplateFailed
-from warren.evaluate.verdicts import Settings, judge
-from warren.group_events import Malformed
-from warren.notify import templates
-from warren.pipeline import fold_reported
-from warren.reporting import Reporting
-from warren.sources.reported import Reports
-from warren.sources.tree import Changes, Kind, Leaf
+from warren.evaluate.judge import JudgeSettings, judge
+from warren.model.group_events import Malformed
+from warren.notify.templates import template_files
+from warren.pipeline.cluster import Accepts, new_cluster
+from warren.pipeline.consumers import OutsideConsumer
+from warren.pipeline.steps import fold_reported
+from warren.sources.outside_changes import ChangeCollector
+from warren.sources.zookeeper_tree import Kind, Leaf, TreeChanges
+from warren.windows.group_members import Membership
 from warren.windows.limits import Limits
-from warren.windows.membership import Membership
-from warren.windows.view import histories
+from warren.windows.window_reader import histories
 
 FEW = Limits(groups=50, topics=50, partitions=500)
 ORDERS = b"orders".ljust(16)
@@ -128,7 +128,7 @@ def take_template(data: bytes) -> None:
     file.write_bytes(source)
     notifier = Notifier(name="n", class_name="null", template_open=str(file))
     try:
-        template = templates.of_files(notifier)["open"]
+        template = template_files.of_files(notifier)["open"]
         template.render(message(group=group.decode("utf-8", "surrogateescape")))
     except TemplateFailed:
         return
@@ -149,13 +149,13 @@ TEMPLATE_WORDS = (
 
 
 @cache
-def _zookeeper(class_name: str) -> tuple[Reporting, Reports]:
+def _zookeeper(class_name: str) -> tuple[OutsideConsumer, ChangeCollector]:
     storage = Storage(name="default", max_groups=50, max_topics=50, max_partitions=500)
     consumer = Consumer(
         name="z", cluster="c", servers=("h:1",), class_name=class_name, zookeeper_path="/z"
     )
-    reporting = Reporting(consumer, new_cluster("c", storage), Accepts(GroupFilter("^[^x]")))
-    return reporting, Reports(reporting.layout)
+    reporting = OutsideConsumer(consumer, new_cluster("c", storage), Accepts(GroupFilter("^[^x]")))
+    return reporting, ChangeCollector(reporting.layout)
 
 
 def take_node(class_name: str, data: bytes) -> None:
@@ -165,7 +165,7 @@ def take_node(class_name: str, data: bytes) -> None:
     reporting, reports = _zookeeper(class_name)
     if reporting.layout.kind(parts) is not Kind.LEAF:
         return
-    for changes in (Changes({parts: Leaf(held, 1, 1)}, [], 0), Changes({}, [parts], 0)):
+    for changes in (TreeChanges({parts: Leaf(held, 1, 1)}, [], 0), TreeChanges({}, [parts], 0)):
         fold_reported(reporting, reports.take(changes), 2_000_000_000)
     assert reports.groups == set()
 
@@ -188,7 +188,7 @@ def take_snapshot(data: bytes) -> None:
     (cluster,) = of.clusters.values()
     assert file.exists() == bool(cluster.restored_s)
     if cluster.restored_s:
-        judge(histories(cluster.windows), Settings(), 2_000_000_000)
+        judge(histories(cluster.windows), JudgeSettings(), 2_000_000_000)
         cluster.ends_s = 1.0
         of.save()
 

@@ -11,7 +11,7 @@ from plain_reading import plain_reading
 from pyspark.sql import SparkSession
 
 from warren.decode.commits import decode
-from warren.tables import RECORDS
+from warren.model.tables import RECORDS
 
 CASES = int(os.environ.get("WARREN_FUZZ_RECORDS", "100000"))
 FIELDS = ("group", "topic", "partition", "offset", "committed_ms", "key", "value", "skipped")

@@ -14,13 +14,13 @@ from pathlib import Path
 import structlog
 from serve.boards import cluster_board, windows_of
 
-from warren import jars
-from warren.board import Board
 from warren.config import load
 from warren.history.keeper import Keeper
-from warren.session import start_session
-from warren.sinks.stream import Sink
-from warren.threads import surviving
+from warren.model.board import Board
+from warren.pipeline.threads import surviving
+from warren.sinks.stream import SinkStream
+from warren.spark import jars
+from warren.spark.session import start_session
 
 GROUPS = [f"group-{number}" for number in range(1000)]
 CLUSTERS = ("local", "other")
@@ -43,9 +43,9 @@ def main(file: Path) -> None:
     spark = start_session("local[2]", "keeping", {}, "512m", bundles=(jars.DELTA,))
     keeper = Keeper(spark, config.history_directory, config.history, boards())
     stop, told = threading.Event(), None
-    workers: list[Keeper | Sink] = [
+    workers: list[Keeper | SinkStream] = [
         keeper,
-        *(Sink(spark, config, each) for each in config.sinks.values()),
+        *(SinkStream(spark, config, each) for each in config.sinks.values()),
     ]
     for worker in workers:
         surviving(worker.name, worker.run, worker, stop)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from warren.history import table
-from warren.tables import GROUP, HISTORY, LOG_END, PARTITION
+from warren.model.tables import GROUP, HISTORY, LOG_END, PARTITION
 
 START_MS = 1_793_536_200_000  # 2026-11-01 12:30:00
 MINUTE_MS = 60_000

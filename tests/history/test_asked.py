@@ -9,9 +9,9 @@ import pytest
 from history.kept import MINUTE_MS, START_MS, group, minute, partition, write
 from pyspark.sql import SparkSession
 
-from warren.history import asked, files
-from warren.history.asked import Asked, Reader
-from warren.history.period import Period
+from warren.history import service, table_files
+from warren.history.service import HistoryQuestion, HistoryService
+from warren.model.period import Period
 
 PERIOD = Period(START_MS, START_MS + 10 * MINUTE_MS)
 LINES = 3
@@ -32,21 +32,23 @@ def directory(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def reader(spark: SparkSession, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+def reader(spark: SparkSession, directory: Path, monkeypatch: pytest.MonkeyPatch) -> HistoryService:
     """It has to ask Spark for everything."""
-    monkeypatch.setattr(asked, "MOST_SECONDS", 240.0)  # a busy machine is no reason to fail
-    monkeypatch.setattr(files, "SMALL_ROWS", 0)
-    ready = Reader(str(directory))
+    monkeypatch.setattr(service, "MOST_SECONDS", 240.0)  # a busy machine is no reason to fail
+    monkeypatch.setattr(table_files, "SMALL_ROWS", 0)
+    ready = HistoryService(str(directory))
     ready.begin(spark)
     return ready
 
 
-def ask(reader: Reader, name: str = "billing", *, is_known: bool = False) -> tuple[int, Any]:
-    told = json.loads(reader.from_table(Asked("local", name, PERIOD, LINES, is_known)))
+def ask(
+    reader: HistoryService, name: str = "billing", *, is_known: bool = False
+) -> tuple[int, Any]:
+    told = json.loads(reader.from_table(HistoryQuestion("local", name, PERIOD, LINES, is_known)))
     return told["code"], told["answer"]
 
 
-def test_a_group_is_told_with_its_incidents_and_worst_partitions(reader: Reader) -> None:
+def test_a_group_is_told_with_its_incidents_and_worst_partitions(reader: HistoryService) -> None:
     code, answer = ask(reader)
 
     assert (code, answer["moments"]) == (200, 10)
@@ -62,7 +64,7 @@ def test_a_group_is_told_with_its_incidents_and_worst_partitions(reader: Reader)
     assert len(heat["lag"]) == LINES
 
 
-def test_a_group_that_was_never_there_is_not_found(reader: Reader) -> None:
+def test_a_group_that_was_never_there_is_not_found(reader: HistoryService) -> None:
     nobody, _ = ask(reader, "nobody")
     newcomer, answer = ask(reader, "newcomer", is_known=True)
 
@@ -70,19 +72,19 @@ def test_a_group_that_was_never_there_is_not_found(reader: Reader) -> None:
     assert (newcomer, answer["moments"], answer["heat_map"]["total"]) == (200, 0, 0)
 
 
-def test_who_wants_no_heat_map_gets_none(reader: Reader) -> None:
-    told = json.loads(reader.from_table(Asked("local", "billing", PERIOD, 0)))["answer"]
+def test_who_wants_no_heat_map_gets_none(reader: HistoryService) -> None:
+    told = json.loads(reader.from_table(HistoryQuestion("local", "billing", PERIOD, 0)))["answer"]
 
     assert (told["moments"], told["heat_map"]["total"], told["heat_map"]["lag"]) == (10, 0, [])
 
 
 def test_what_takes_too_long_is_given_up_wherever_it_is(
-    reader: Reader, monkeypatch: pytest.MonkeyPatch
+    reader: HistoryService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asked, "MOST_SECONDS", 0.0)  # over before Spark has begun anything
+    monkeypatch.setattr(service, "MOST_SECONDS", 0.0)  # over before Spark has begun anything
 
     code, answer = ask(reader)
-    monkeypatch.setattr(asked, "MOST_SECONDS", 240.0)
+    monkeypatch.setattr(service, "MOST_SECONDS", 240.0)
     again, _ = ask(reader)
 
     assert (code, answer["message"]) == (503, "it takes more than 0 s; ask for less")
@@ -91,14 +93,14 @@ def test_what_takes_too_long_is_given_up_wherever_it_is(
 
 def test_who_comes_too_early_or_too_late_is_told(
     spark: SparkSession,
-    reader: Reader,
+    reader: HistoryService,
     directory: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(asked, "WAIT_SECONDS", 0.01)
-    early = ask(Reader(str(directory)))
-    nothing = Reader(str(tmp_path))
+    monkeypatch.setattr(service, "WAIT_SECONDS", 0.01)
+    early = ask(HistoryService(str(directory)))
+    nothing = HistoryService(str(tmp_path))
     nothing.begin(spark)
     with reader._turn(), reader._turn():  # noqa: SLF001  two others are being answered
         answers: list[tuple[int, Any]] = []
@@ -112,15 +114,15 @@ def test_who_comes_too_early_or_too_late_is_told(
 
 
 def test_what_is_small_does_not_wait_for_spark(directory: Path) -> None:
-    code, answer = ask(Reader(str(directory)))
+    code, answer = ask(HistoryService(str(directory)))
 
     assert (code, answer["moments"]) == (200, 10)
 
 
-def test_a_table_that_cannot_be_read_is_a_line(reader: Reader, tmp_path: Path) -> None:
+def test_a_table_that_cannot_be_read_is_a_line(reader: HistoryService, tmp_path: Path) -> None:
     (tmp_path / "_delta_log").mkdir()
     (tmp_path / "_delta_log" / f"{0:020}.json").write_text("what is this?\n")
-    broken = Reader(str(tmp_path))
+    broken = HistoryService(str(tmp_path))
     broken._spark = reader._spark  # noqa: SLF001  as if it had begun
 
     code, answer = ask(broken)

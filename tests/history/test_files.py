@@ -10,23 +10,23 @@ from history.kept import START_MS, group, minute, moment
 from pyspark.sql import SparkSession
 
 from warren.errors import NoHistory
-from warren.history import queries, table, upkeep
-from warren.history.files import Files, NotForUs, read, small
-from warren.history.period import Period
-from warren.tables import GROUP
+from warren.history import spark_queries, table, upkeep
+from warren.history.table_files import NotForUs, TableFiles, read, small
+from warren.model.period import Period
+from warren.model.tables import GROUP
 
 DAY_MS = 86_400_000
 ALWAYS = Period(START_MS - 400 * DAY_MS, START_MS + 400 * DAY_MS)
 ODD = "odd/name=%20 &x"  # of a cluster; the table's folders are named after them
 
 
-def moments(files: Files) -> list[tuple[str, int]]:
+def moments(files: TableFiles) -> list[tuple[str, int]]:
     found = read(files.holding(ALWAYS), ALWAYS, kinds=(GROUP,))
     return sorted(zip(*(found[name].to_pylist() for name in ("cluster", "moment_ms")), strict=True))
 
 
 def of_spark(spark: SparkSession, directory: Path) -> list[tuple[str, int]]:
-    rows = queries.kept(spark, str(directory), ALWAYS).rows.select("cluster", "moment_ms")
+    rows = spark_queries.kept(spark, str(directory), ALWAYS).rows.select("cluster", "moment_ms")
     return sorted((row[0], row[1]) for row in rows.collect())
 
 
@@ -35,14 +35,14 @@ def test_files_are_those_that_spark_sees(spark: SparkSession, tmp_path: Path) ->
     own = table.session(spark)
     own.conf.set("spark.databricks.delta.properties.defaults.checkpointInterval", "3")
     table.make(own, str(tmp_path))
-    follower = Files(str(tmp_path))
+    follower = TableFiles(str(tmp_path))
     seen = []
 
     def look(what: str) -> None:
         expected = of_spark(spark, tmp_path)
         wrong = {
             who: moments(files)
-            for who, files in {"follows": follower, "is new": Files(str(tmp_path))}.items()
+            for who, files in {"follows": follower, "is new": TableFiles(str(tmp_path))}.items()
             if moments(files) != expected
         }
         assert wrong == {}, what
@@ -73,12 +73,12 @@ def test_what_we_cannot_read_is_left_to_spark(spark: SparkSession, tmp_path: Pat
     table.make(own, str(tmp_path / "table"))
     table.append(own, str(tmp_path / "table"), moment(START_MS, [group("billing", 1, 0)]), "test")
 
-    def changed(name: str, *actions: object) -> Files:
+    def changed(name: str, *actions: object) -> TableFiles:
         copy = tmp_path / name
         shutil.copytree(tmp_path / "table", copy)
         lines = "".join(json.dumps(action) + "\n" for action in actions)
         (copy / "_delta_log" / f"{2:020}.json").write_text(lines)
-        return Files(str(copy))
+        return TableFiles(str(copy))
 
     newer = {"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": []}}
     elsewhere = {"add": {"path": "/somewhere/else.parquet", "partitionValues": {}}}
@@ -88,7 +88,7 @@ def test_what_we_cannot_read_is_left_to_spark(spark: SparkSession, tmp_path: Pat
         "a newer table": changed("newer", newer),
         "files of another table": changed("clone", elsewhere),
         "a log with a gap": torn,
-        "not on this disk": Files("s3a://bucket/history"),
+        "not on this disk": TableFiles("s3a://bucket/history"),
     }
 
     for name, files in cases.items():
@@ -103,7 +103,7 @@ def test_what_we_cannot_read_is_left_to_spark(spark: SparkSession, tmp_path: Pat
 
 def test_a_table_that_goes_and_comes_back_is_another(spark: SparkSession, tmp_path: Path) -> None:
     own, place = table.session(spark), tmp_path / "table"
-    files = Files(str(place))
+    files = TableFiles(str(place))
 
     with pytest.raises(NoHistory):
         files.holding(ALWAYS)
@@ -125,7 +125,7 @@ def test_only_files_of_the_period_are_opened(spark: SparkSession, tmp_path: Path
         table.append(
             own, str(tmp_path), moment(minute(number), [group("billing", 1, number)]), "test"
         )
-    files = Files(str(tmp_path))
+    files = TableFiles(str(tmp_path))
 
     assert [file.moments for file in files.holding(Period(minute(1), minute(1)))] == [
         (minute(1), minute(1))

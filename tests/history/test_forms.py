@@ -6,11 +6,10 @@ import json
 import re
 from html.parser import HTMLParser
 
-from warren.history.forms import as_csv, as_json
-from warren.history.page import as_page
-from warren.history.period import Period
-from warren.history.report import Report, Series
-from warren.history.sections import duration, share
+from warren.history.report.columns import duration, share
+from warren.history.report.formats import as_csv, as_json, as_page
+from warren.history.report.summary import Report, Series
+from warren.model.period import Period
 
 HOSTILE = '</td><script src="https://example.com/x.js">alert("&")</script>'
 SPREAD = {

@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 from serve.boards import NOW_S, cluster_board, windows_of
 from structlog.testing import capture_logs
 
-from warren.board import Board
-from warren.config import History
+from warren.config import HistorySettings
 from warren.errors import ClockBehind, NotKept
 from warren.history.keeper import Keeper, settled
+from warren.model.board import Board
 
 ENDS: dict[str, list[int | None]] = {"orders": [100, 200]}
 NOW_MS = NOW_S * 1000
@@ -72,7 +72,7 @@ def kept(keeper: Keeper) -> int:
 
 def test_one_moment_is_kept_in_every_interval(spark: SparkSession, tmp_path: Path) -> None:
     newest = boards(ready="caught up", late="catching up")
-    keeper = Keeper(spark, str(tmp_path), History(history_interval=1), newest)
+    keeper = Keeper(spark, str(tmp_path), HistorySettings(history_interval=1), newest)
 
     with running(keeper):
         wait_until(lambda: kept(keeper) >= 2)
@@ -92,7 +92,7 @@ def test_a_place_that_cannot_be_written_is_a_clear_problem(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     directory = str(tmp_path / "file" / "history")
-    keeper = Keeper(spark, directory, History(), boards(local="caught up"))
+    keeper = Keeper(spark, directory, HistorySettings(), boards(local="caught up"))
 
     with pytest.raises(NotKept) as caught:
         keeper.run(threading.Event())
@@ -110,7 +110,9 @@ def kept_seconds(spark: SparkSession, directory: Path) -> list[int]:
 
 def keep(spark: SparkSession, directory: Path, *seconds: int) -> None:
     """A keeper, and boards so many seconds after the first, until the last of them is kept."""
-    keeper = Keeper(spark, str(directory), History(history_interval=60), boards_at(*seconds))
+    keeper = Keeper(
+        spark, str(directory), HistorySettings(history_interval=60), boards_at(*seconds)
+    )
     with running(keeper):
         wait_until(lambda: keeper.health()["last_moment_ms"] == NOW_MS + seconds[-1] * 1000)
 
@@ -127,7 +129,7 @@ def test_a_clock_that_is_behind_history_is_a_problem_until_it_is_not(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     write(spark, tmp_path, {NOW_MS + 60_000: [group("billing", 1, 0)]})
-    keeper = Keeper(spark, str(tmp_path), History(), boards_at(0))
+    keeper = Keeper(spark, str(tmp_path), HistorySettings(), boards_at(0))
 
     with pytest.raises(ClockBehind, match="the clock is behind"):
         keeper.run(threading.Event())

@@ -9,11 +9,12 @@ from history.kept import MINUTE_MS, START_MS, Row, group, log_end, minute, parti
 from pyspark.sql import SparkSession
 
 from warren.errors import NoHistory
-from warren.history import one_group, queries, report
-from warren.history.files import Files, small
-from warren.history.in_memory import Kept
-from warren.history.period import Period
-from warren.history.report import Report
+from warren.history import group_history, spark_queries
+from warren.history.memory_queries import Kept
+from warren.history.report import summary
+from warren.history.report.summary import Report
+from warren.history.table_files import TableFiles, small
+from warren.model.period import Period
 
 OK, WARN, ERR, STOP = 1, 2, 3, 4
 HOUR = Period(START_MS, START_MS + 60 * MINUTE_MS)
@@ -48,10 +49,10 @@ def past(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=["spark", "files"])
 def ask(request: pytest.FixtureRequest, spark: SparkSession, past: Path) -> Ask:
     def with_spark(*what: Any) -> Kept:
-        return queries.kept(spark, str(past), *what)
+        return spark_queries.kept(spark, str(past), *what)
 
     def from_files(*what: Any) -> Kept:
-        found = small(Files(str(past)), *what)
+        found = small(TableFiles(str(past)), *what)
         assert found
         return found
 
@@ -60,7 +61,7 @@ def ask(request: pytest.FixtureRequest, spark: SparkSession, past: Path) -> Ask:
 
 @pytest.fixture(scope="module")
 def made(ask: Ask) -> Report:
-    return report.make(ask(HOUR), HOUR, top=10)
+    return summary.make(ask(HOUR), HOUR, top=10)
 
 
 def test_the_worst_groups_come_first(made: Report) -> None:
@@ -131,7 +132,9 @@ def test_what_was_seen_holds_until_the_next_moment() -> None:
     found = {
         name: "".join(
             row.get("is", "-")
-            for row in one_group.spread_out({at: {"is": is_} for at, is_ in seen.items()}, len(to))
+            for row in group_history.spread_out(
+                {at: {"is": is_} for at, is_ in seen.items()}, len(to)
+            )
         )
         for name, (seen, to) in cases.items()
     }
@@ -151,14 +154,14 @@ def test_only_what_was_asked_for_is_told(ask: Ask) -> None:
 def test_one_group_over_time(ask: Ask) -> None:
     kept = ask(HOUR, "local", "billing")
 
-    curve = one_group.curve(kept, HOUR, 60)
-    heat = one_group.heat_map(kept, HOUR, 1)
+    curve = group_history.curve(kept, HOUR, 60)
+    heat = group_history.heat_map(kept, HOUR, 1)
 
     assert curve["moments"] == 15
     assert curve["lag"][:4] == [0, 10, 20, 30]
     assert curve["status"][8:12] == ["ERR", "ERR", None, None]  # nobody watched from then on
     assert curve["offset"][34] == 1034
-    assert len(one_group.incidents(kept)) == 4
+    assert len(group_history.incidents(kept)) == 4
     assert heat["total"] == 2
     assert heat["partitions"] == [{"topic": "orders", "partition": 0, "max_lag": 34 * 9}]
     assert len(heat["times_ms"]) == len(heat["lag"][0]) == len(heat["status"][0]) == 100
@@ -168,7 +171,7 @@ def test_one_group_over_time(ask: Ask) -> None:
 def test_partitions_of_a_topic_taken_together(ask: Ask) -> None:
     kept = ask(HOUR, "local", "billing").together("orders", None)
 
-    curve = one_group.curve(kept, HOUR, 60)
+    curve = group_history.curve(kept, HOUR, 60)
 
     assert kept.clusters() == ["local"]
     assert (curve["lag"][9], curve["max_lag"][9], curve["status"][9]) == (90, 81, "STOP")
@@ -178,25 +181,25 @@ def test_sums_stop_at_what_a_number_holds(spark: SparkSession, tmp_path: Path) -
     most = 2**63 - 1
     lags = [partition("billing", "orders", number, OK, most - 1, offset=most) for number in (0, 1)]
     write(spark, tmp_path, {START_MS: [group("billing", OK, most), *lags]})
-    of_files = small(Files(str(tmp_path)), HOUR, "local", "billing")
+    of_files = small(TableFiles(str(tmp_path)), HOUR, "local", "billing")
     assert of_files
 
-    for kept in (of_files, queries.kept(spark, str(tmp_path), HOUR, "local", "billing")):
-        curve = one_group.curve(kept.together("orders", None), HOUR, 60)
+    for kept in (of_files, spark_queries.kept(spark, str(tmp_path), HOUR, "local", "billing")):
+        curve = group_history.curve(kept.together("orders", None), HOUR, 60)
         assert (curve["lag"][0], curve["offset"][0]) == (most, most)
 
 
 def test_no_table_is_said_in_a_line(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(NoHistory, match="there is no history in"):
-        queries.kept(spark, str(tmp_path), HOUR)
+        spark_queries.kept(spark, str(tmp_path), HOUR)
     with pytest.raises(NoHistory, match="there is no history in"):
-        small(Files(str(tmp_path)), HOUR)
+        small(TableFiles(str(tmp_path)), HOUR)
 
 
 def test_an_empty_period_has_an_empty_report(ask: Ask) -> None:
     before = Period(START_MS - 2 * MINUTE_MS, START_MS - MINUTE_MS)
 
-    made = report.make(ask(before), before, top=10)
+    made = summary.make(ask(before), before, top=10)
 
     tables: list[list[Any]] = [made.clusters, made.groups, made.incidents, made.topics, made.lags]
     assert tables == [[], [], [], [], []]
@@ -212,12 +215,12 @@ def test_sums_that_no_number_holds_are_the_greatest_there_is(
         *(partition("absurd", "orders", n, STOP, most, offset=least) for n in range(3)),
     ]
     write(spark, tmp_path, {minute(0): rows, minute(1): rows})
-    from_files = small(Files(str(tmp_path)), HOUR)
+    from_files = small(TableFiles(str(tmp_path)), HOUR)
     assert from_files
 
-    for past in (queries.kept(spark, str(tmp_path), HOUR), from_files):
+    for past in (spark_queries.kept(spark, str(tmp_path), HOUR), from_files):
         together = past.together("orders", None).steps(HOUR.since_ms, MINUTE_MS).to_pylist()
-        worst = report.make(past, HOUR, top=10).groups[0]
+        worst = summary.make(past, HOUR, top=10).groups[0]
 
         assert {(row["lag"], row["offset"]) for row in together} == {(most, least)}
         assert (worst["group"], worst["lag_max"]) == ("absurd", most)

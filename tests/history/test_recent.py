@@ -12,12 +12,12 @@ import pytest
 from history.kept import MINUTE_MS, START_MS, Row, group, log_end, minute, moment, partition, write
 from pyspark.sql import SparkSession
 
-from warren.history import asked, files, table
-from warren.history.asked import Asked, Reader
-from warren.history.files import Files
-from warren.history.period import Period
-from warren.history.recent import HOUR_MS, Recent
+from warren.history import service, table, table_files
+from warren.history.recent_hours import HOUR_MS, Recent
 from warren.history.refill import LATE_MS, Refill
+from warren.history.service import HistoryQuestion, HistoryService
+from warren.history.table_files import TableFiles
+from warren.model.period import Period
 
 GROUPS = ("billing", "by topic", "coarse", "comes late", "\u00fcml\u00e4ut \U0001f407")
 MINUTES = [*range(40), *range(60, 100)]  # nobody watched between
@@ -57,7 +57,7 @@ def directory(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def filled(spark: SparkSession, directory: Path, recent: Recent) -> Refill:
-    refill = Refill(spark, Files(str(directory)), recent, 60, now_s)
+    refill = Refill(spark, TableFiles(str(directory)), recent, 60, now_s)
     refill.fill(threading.Event())
     return refill
 
@@ -65,27 +65,27 @@ def filled(spark: SparkSession, directory: Path, recent: Recent) -> Refill:
 def test_memory_files_and_spark_answer_the_same(
     spark: SparkSession, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asked, "MOST_SECONDS", 240.0)
-    reader = Reader(str(directory))
+    monkeypatch.setattr(service, "MOST_SECONDS", 240.0)
+    reader = HistoryService(str(directory))
     reader.recent._clock = now_s  # noqa: SLF001
     reader.begin(spark)
     filled(spark, directory, reader.recent)
     some = Period(minute(7) + 1, minute(71))
     questions = [
-        *(Asked("local", name, EVERYTHING, 200) for name in GROUPS),
-        Asked("other", "billing", some, 2),
-        Asked("other", "by topic", some, 1000),
-        Asked("local", "billing", some, 0),
-        Asked("local", "nobody", some, 5),
-        Asked("local", "newcomer", some, 5, is_known=True),
-        Asked("nowhere", "billing", some, 5),
+        *(HistoryQuestion("local", name, EVERYTHING, 200) for name in GROUPS),
+        HistoryQuestion("other", "billing", some, 2),
+        HistoryQuestion("other", "by topic", some, 1000),
+        HistoryQuestion("local", "billing", some, 0),
+        HistoryQuestion("local", "nobody", some, 5),
+        HistoryQuestion("local", "newcomer", some, 5, is_known=True),
+        HistoryQuestion("nowhere", "billing", some, 5),
     ]
 
     for question in questions:
         from_memory = json.loads(reader.from_memory(question))
         from_files = json.loads(reader.from_table(question))
         with monkeypatch.context() as patch:
-            patch.setattr(files, "SMALL_ROWS", -1)
+            patch.setattr(table_files, "SMALL_ROWS", -1)
             of_spark = json.loads(reader.from_table(question))
         assert from_memory == from_files == of_spark, question
 
@@ -203,7 +203,7 @@ def test_a_large_table_is_read_in_slices_by_spark(
 ) -> None:
     """As one is that is not on a disk of this machine."""
     monkeypatch.setattr("warren.history.refill.SLICE_ROWS", 1500)
-    monkeypatch.setattr(Files, "are_here", False)
+    monkeypatch.setattr(TableFiles, "are_here", False)
     recent = Recent(clock=now_s)
 
     refill = filled(spark, directory, recent)

@@ -4,11 +4,10 @@ from typing import Any
 
 from serve.boards import NOW_S, board, cluster_board, windows_of
 
-from warren.config import History
-from warren.history.granularity import Granularity
-from warren.history.rows import rows
-from warren.model import Status
-from warren.tables import HISTORY
+from warren.config import HistorySettings
+from warren.history.board_rows import RowGranularity, rows
+from warren.model.status import Status
+from warren.model.tables import HISTORY
 
 ENDS: dict[str, list[int | None]] = {"bills": [70], "idle": [5, None], "orders": [100, 200]}
 NOW_MS = NOW_S * 1000
@@ -23,7 +22,7 @@ COMMITS = [
 
 def kept(**settings: Any) -> list[dict[str, Any]]:
     made = board(local=cluster_board(windows_of(ENDS, COMMITS), ENDS))
-    granularity = Granularity(History(**settings))
+    granularity = RowGranularity(HistorySettings(**settings))
     found: list[dict[str, Any]] = rows(made, ["local"], granularity).cast(HISTORY).to_pylist()
     return found
 
@@ -132,12 +131,12 @@ def test_a_folded_log_end_is_the_sum_of_those_that_are_known() -> None:
 
 def test_of_patterns_that_match_the_coarsest_counts() -> None:
     names = ("dev-a", "important-dev", "other")
-    settings = History(by_group="^dev-", by_partition="dev", history_granularity="topic")
+    settings = HistorySettings(by_group="^dev-", by_partition="dev", history_granularity="topic")
 
-    assert Granularity(settings).levels(names).tolist() == [3, 1, 2]
+    assert RowGranularity(settings).levels(names).tolist() == [3, 1, 2]
 
 
 def test_an_empty_board_has_no_rows() -> None:
     nothing = board(local=cluster_board(windows_of({}, []), {}))
 
-    assert len(rows(nothing, ["local"], Granularity(History()))) == 0
+    assert len(rows(nothing, ["local"], RowGranularity(HistorySettings()))) == 0

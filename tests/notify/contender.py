@@ -13,7 +13,7 @@ from pathlib import Path
 
 from warren.config import load
 from warren.errors import LeadershipLost
-from warren.notify.leadership import Leadership, leadership
+from warren.leadership.leadership import Leadership, leadership
 
 GLANCE_S = 0.01
 

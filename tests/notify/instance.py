@@ -13,10 +13,10 @@ from pathlib import Path
 
 from notify.judged import board_of, statuses
 
-from warren.board import Board
 from warren.config import load
-from warren.model import Status
-from warren.notify.companions import Lock, notifiers
+from warren.model.board import Board
+from warren.model.status import Status
+from warren.services import Lock, notifiers
 
 GLANCE_S = 0.02
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from config_files import MINIMAL, load_text
 from notify.receiving import in_threads, wait_until
 
-from warren.board import Board
 from warren.config import Config
-from warren.notify.leadership import leadership
+from warren.leadership.leadership import leadership
+from warren.model.board import Board
 from warren.notify.message import Sender
 from warren.notify.notifying import Notifying
 

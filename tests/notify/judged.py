@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warren.board import Board, ClusterBoard, SharedFile, StoredWindows, TopicEnds
-from warren.evaluate.verdicts import Edge, Groups, Partitions, Verdicts
-from warren.model import Status
+from warren.model.board import Board, ClusterBoard, SharedFile, StoredWindows, TopicEnds
+from warren.model.status import Status
+from warren.model.verdicts import Edge, GroupVerdicts, PartitionVerdicts, Verdicts
 
 NOW_MS = 1_700_000_000_000
 
@@ -38,7 +38,7 @@ def verdicts_of(groups: Mapping[str, Sequence[Part]]) -> Verdicts:
         names,
         topics,
         ("", "host-1", "client-1"),
-        Groups(
+        GroupVerdicts(
             first=first,
             as_of_ms=np.full(len(names), NOW_MS),
             status=np.array(worst, np.uint8),
@@ -48,7 +48,7 @@ def verdicts_of(groups: Mapping[str, Sequence[Part]]) -> Verdicts:
             max_lag_line=np.array([a + int(lag[a:b].argmax()) for a, b in spans], np.int64),
             last_commit_ms=np.full(len(names), NOW_MS),
         ),
-        Partitions(
+        PartitionVerdicts(
             topic=np.array([topics.index(part.topic) for part in parts], np.int32),
             partition=np.array([n for a, b in spans for n in range(b - a)], np.int32),
             status=np.array([part.status for part in parts], np.uint8),

@@ -3,9 +3,9 @@
 from typing import Any
 
 from warren.config import Config
-from warren.model import Status
-from warren.notify.message import Event, GroupResult, Line, Message, Offset, PartitionResult
-from warren.notify.senders import Writer, sender
+from warren.model.status import Status
+from warren.notify.message import DigestLine, Event, GroupResult, Message, Offset, PartitionResult
+from warren.notify.senders.choose import Writer, sender
 
 CONFIG = Config()
 START_MS, NOW_MS = 1_700_000_000_000, 1_700_000_600_000
@@ -46,7 +46,7 @@ def message(
 
 def digest(event: Event = "open", count: int = 3) -> Message:
     lines = tuple(
-        Line("local", f"group-{n}", Status.ERR, n, f"id-{n}", START_MS) for n in range(count)
+        DigestLine("local", f"group-{n}", Status.ERR, n, f"id-{n}", START_MS) for n in range(count)
     )
     total = GroupResult("", "", Status.ERR, 1.0, (), 0, None, sum(range(count)))
     return Message(event, "", "", "", START_MS, NOW_MS, total, digest=lines)

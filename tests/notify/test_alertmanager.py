@@ -13,9 +13,9 @@ from servers.alertmanager import Alertmanager, alertmanager
 
 from warren.config import AlertmanagerNotifier, Config, FrozenMap, General
 from warren.errors import SendFailed
-from warren.model import Status
-from warren.notify.alertmanager import AlertmanagerSender
+from warren.model.status import Status
 from warren.notify.message import Message
+from warren.notify.senders.alertmanager import AlertmanagerSender
 
 CONFIG = Config(general=General(external_url="https://warren.example.com"))
 STARTED_S = int(time.time()) - 60

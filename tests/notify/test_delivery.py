@@ -8,12 +8,11 @@ from notify.judged import statuses
 from notify.receiving import Receiver, running, wait_until
 
 from warren.errors import SendFailed
-from warren.model import Status
-from warren.notify.delivery import LAST_PAUSE_S, Delivery, Pace
+from warren.model.status import Status
+from warren.notify.delivery import LAST_PAUSE_S, Delivery, MessagePace
+from warren.notify.due_message import Wanted
 from warren.notify.incidents import Notice
-from warren.notify.message import Event
-from warren.notify.subject import Subject
-from warren.notify.wanted import Wanted
+from warren.notify.message import Event, Subject
 
 DOWN = SendFailed("connection refused", retry=True)
 WRONG = SendFailed("401 Unauthorized", retry=False)
@@ -328,7 +327,7 @@ def test_a_receiver_that_is_down_is_not_asked_for_every_message() -> None:
     """One message that fails again and again slows down no other; different ones in a row do."""
     pauses = {}
     for name, messages in {"the same": [0] * 20, "different": range(20)}.items():
-        pace = Pace()
+        pace = MessagePace()
         for number in messages:
             pace.slow_down((Subject("local", str(number)), "open", ""), 0)
         pauses[name] = pace.resume_s

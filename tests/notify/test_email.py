@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from notify.messages import CONFIG, digest, message
 from servers.smtp import PASSWORD, USER, SmtpServer, smtp_server
+from support.certificates import make_certificates
 
 from warren.config import EmailNotifier, Secret
-from warren.demo.certificates import make_certificates
 from warren.errors import SendFailed
-from warren.model import Status
-from warren.notify import smtp
-from warren.notify.mail import EmailSender
+from warren.model.status import Status
 from warren.notify.message import Message
+from warren.notify.senders import mail
+from warren.notify.senders.mail import EmailSender
 
 TEMPLATE = "Subject: {{.Group}} is {{.Result.Status}}\n\nlag {{.Result.TotalLag}}\n"
 SHIPPED = Path(__file__).parents[2] / "config/default-email.tmpl"
@@ -116,7 +116,7 @@ def test_on_port_465_tls_is_there_from_the_start(
     mailing: Mailing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with smtp_server(mailing.pem, from_the_start=True) as server:
-        monkeypatch.setattr(smtp, "TLS_PORT", server.port)  # a test may not open 465
+        monkeypatch.setattr(mail, "TLS_PORT", server.port)  # a test may not open 465
         mailing.sender(server).send(message())
 
     assert server.got[0].is_encrypted
@@ -193,7 +193,7 @@ def test_certificates_are_verified(mailing: Mailing, server: SmtpServer, tmp_pat
 def test_a_server_that_is_not_there_or_does_not_answer(
     mailing: Mailing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(smtp, "TIMEOUT_S", 1)
+    monkeypatch.setattr(mail, "TIMEOUT_S", 1)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         port = silent.getsockname()[1]

@@ -13,10 +13,10 @@ from notify.receiving import wait_until
 from servers.http_receiver import HttpReceiver, http_receiver
 from servers.smtp import USER, smtp_server
 from structlog.testing import capture_logs
+from support.certificates import make_certificates
 
-from warren.demo.certificates import make_certificates
-from warren.model import Status
-from warren.notify.senders import sender
+from warren.model.status import Status
+from warren.notify.senders.choose import sender
 
 GOOD = "Subject: {{.Group}}\n\n{{.Result.Status}}\n"
 # Fails on groups of one name only, so that no trial finds it.

@@ -10,8 +10,8 @@ from servers.http_receiver import Received, http_receiver
 from servers.smtp import smtp_server
 
 from warren.config import Config
-from warren.model import Status
-from warren.notify.senders import sender
+from warren.model.status import Status
+from warren.notify.senders.choose import sender
 
 MINUTE = 60_000
 RATE = 20  # messages a minute, if the configuration says nothing

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 from notify.judged import Part, verdicts_of
 
-from warren.notify.growth import Alarm, LagRule, LagWatch, lag_by_topic
 from warren.notify.incidents import NOTHING, Policy, Record, confirm
-from warren.notify.rounds import Round
-from warren.notify.subject import Subject
+from warren.notify.lag_rules import Alarm, LagRule, LagWatch, lag_by_topic
+from warren.notify.message import Subject
+from warren.notify.rounds import NotifierRound
 
 MINUTE = 60_000
 FIRING, QUIET, UNKNOWN = Alarm.FIRING, Alarm.QUIET, Alarm.UNKNOWN
@@ -114,7 +114,9 @@ class Lagging:
 
     def look(self, **groups: int) -> list[tuple[str, str, str]]:
         verdicts = verdicts_of({name: [Part(lag=lag)] for name, lag in groups.items()})
-        this = Round("local", self.records, {"slack": self.policy}, self.at, new_id=lambda: "id")
+        this = NotifierRound(
+            "local", self.records, {"slack": self.policy}, self.at, new_id=lambda: "id"
+        )
         this.judge_groups(verdicts)
         this.judge_lags(verdicts, "slack", self.watch)
         self.at += MINUTE

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from notify.messages import digest, message
 from servers.http_receiver import HttpReceiver, http_receiver
+from support.certificates import make_certificates
 
 from warren.config import FrozenMap, HttpNotifier, Secret
-from warren.demo.certificates import make_certificates
 from warren.errors import SendFailed
-from warren.notify.webhook import HttpSender
+from warren.notify.senders.webhook import HttpSender
 
 
 @pytest.fixture

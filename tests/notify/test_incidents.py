@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warren.config import GroupFilter
-from warren.model import Status
+from warren.model.status import Status
 from warren.notify.incidents import (
     GIVE_UP_MS,
     MOST_LATE,
     NOTHING,
     Notice,
+    Notified,
     Policy,
     Record,
-    Told,
     advance,
     confirm,
     given_up,
@@ -86,7 +86,7 @@ def _agrees(case: Mapping[str, int]) -> bool:
         send_once=bool(case["send_once"]),
     )
     id_before = "1" if case["incident_open"] else ""
-    told = {"m": Told(id_before, 1, 1, Status.WARN)} if case["last_notify_set"] else {}
+    told = {"m": Notified(id_before, 1, 1, Status.WARN)} if case["last_notify_set"] else {}
     record = Record(id_before, 1 if id_before else 0, told)
 
     after = advance(record, case["status"], MINUTE, lambda: "2")
@@ -385,7 +385,7 @@ def test_a_restart_at_any_point_changes_nothing(
 def test_what_was_taken_before_the_lead_was_lost_counts_if_nobody_has_gone_on_since() -> None:
     opened = Notice("m", "open", "id-1", 5, 10, Status.ERR)
     closed = opened._replace(event="close")
-    told = Told("id-1", 5, 10, Status.ERR)
+    told = Notified("id-1", 5, 10, Status.ERR)
     cases = {
         "nobody noted it": (Record("id-1", 5), opened, True),
         "another told it later": (Record("id-1", 5, {"m": told}), opened, False),
@@ -395,7 +395,7 @@ def test_what_was_taken_before_the_lead_was_lost_counts_if_nobody_has_gone_on_si
         "a close nobody noted": (Record("", 0, {"m": told}), closed, True),
         "a close that another sent": (Record(), closed, False),
         "a close, and a new incident": (
-            Record("id-2", 50, {"m": Told("id-2", 50, 60, Status.ERR)}),
+            Record("id-2", 50, {"m": Notified("id-2", 50, 60, Status.ERR)}),
             closed,
             False,
         ),

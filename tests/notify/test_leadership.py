@@ -16,10 +16,10 @@ from warren.config import Tls
 from warren.config import Zookeeper as Settings
 from warren.demo.broker import Broker
 from warren.errors import LeadershipLost
-from warren.notify.file_lock import FileLock
-from warren.notify.kafka_lock import KafkaLock
-from warren.notify.leadership import Leadership, directory, leadership
-from warren.notify.zookeeper_lock import ZookeeperLock
+from warren.leadership.file_lock import FileLock
+from warren.leadership.kafka_lock import KafkaLock
+from warren.leadership.leadership import Leadership, directory, leadership
+from warren.leadership.zookeeper_lock import ZookeeperLock
 
 LEAD_S = 20.0
 Make = Callable[[], Leadership]

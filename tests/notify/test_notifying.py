@@ -16,12 +16,12 @@ from notify.receiving import Receiver, in_threads, wait_until
 from servers.http_receiver import http_receiver
 from structlog.testing import capture_logs
 
-from warren.board import Board
 from warren.errors import LeadershipLost, SendFailed
-from warren.model import Status
-from warren.notify.companions import Lock
-from warren.notify.leadership import leadership
-from warren.notify.senders import sender
+from warren.leadership.leadership import leadership
+from warren.model.board import Board
+from warren.model.status import Status
+from warren.notify.senders.choose import sender
+from warren.services import Lock
 
 OK, WARN, ERR = Status.OK, Status.WARN, Status.ERR
 MINUTE = 60_000

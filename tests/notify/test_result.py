@@ -2,9 +2,9 @@
 
 from serve.boards import NOW_S, cluster_board, windows_of
 
-from warren.model import Status
+from warren.model.status import Status
+from warren.notify.due_message import group_result, missing_result
 from warren.notify.message import GroupResult, Offset, PartitionResult
-from warren.notify.result import group_result, missing_result
 
 
 def test_a_group_with_its_bad_partitions_and_the_one_that_lags_most() -> None:

@@ -11,9 +11,9 @@ from servers.http_receiver import http_receiver
 
 from warren.config import Config, FrozenMap, General, HttpServer, Secret, SlackNotifier
 from warren.errors import SendFailed
-from warren.model import Status
+from warren.model.status import Status
 from warren.notify.message import Message
-from warren.notify.slack import SlackSender
+from warren.notify.senders.slack import SlackSender
 
 CONFIG = Config(general=General(external_url="https://warren.example.com"))
 

@@ -10,11 +10,11 @@ from notify.messages import message
 
 from warren.config import HttpNotifier, Notifier
 from warren.errors import TemplateFailed
-from warren.model import Status
-from warren.notify import go_values, templates
-from warren.notify.go_functions import FUNCTIONS
+from warren.model.status import Status
 from warren.notify.message import Event, GroupResult, Message, Offset, PartitionResult
-from warren.notify.templates import Template
+from warren.notify.templates import go_values, template_files
+from warren.notify.templates.go_functions import FUNCTIONS
+from warren.notify.templates.template_files import Template
 
 RECORDED = json.loads((Path(__file__).parent / "go-templates.json").read_text())["templates"]
 SHIPPED = Path(__file__).parents[2] / "config"
@@ -50,7 +50,7 @@ def rendered(source: str, directory: Path, given: Message) -> str | None:
     file.write_bytes(source.encode())
     notifier = Notifier(name="n", class_name="null", template_open=str(file), extras=EXTRAS)  # type: ignore[arg-type]  # a plain table does
     try:
-        return templates.of_files(notifier)["open"].render(given)
+        return template_files.of_files(notifier)["open"].render(given)
     except TemplateFailed:
         return None
 
@@ -94,7 +94,7 @@ def test_what_is_wrong_is_told_with_file_and_line(tmp_path: Path) -> None:
         file.write_text(source)
         notifier = Notifier(name="n", class_name="null", template_open=str(file))
         with pytest.raises(TemplateFailed) as raised:
-            templates.of_files(notifier)["open"].render(message())
+            template_files.of_files(notifier)["open"].render(message())
         if str(raised.value) != f"{file}{expected}":
             found[source] = str(raised.value)
 
@@ -103,11 +103,11 @@ def test_what_is_wrong_is_told_with_file_and_line(tmp_path: Path) -> None:
 
 def test_urls_are_templates_without_helpers() -> None:
     notifier = HttpNotifier(name="n", class_name="http", url_open="", template_open="")
-    url = templates.of_url(notifier, "url-open", "http://h/{{.Cluster}}/{{.Group}}?id={{.ID}}")
+    url = template_files.of_url(notifier, "url-open", "http://h/{{.Cluster}}/{{.Group}}?id={{.ID}}")
 
     assert url.render(message(group="a b&c")) == "http://h/local/a b&c?id=id-1"
     with pytest.raises(TemplateFailed, match=r"notifier\.n.url-open:1: function 'add' not defined"):
-        templates.of_url(notifier, "url-open", "http://h/{{add 1 2}}")
+        template_files.of_url(notifier, "url-open", "http://h/{{add 1 2}}")
 
 
 def test_templates_are_told_the_reason_of_a_lag_alert(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import threading
 import msgspec
 from serve.running import CONFIG, Actions
 
-from warren.serve.v4 import past_shapes, shapes
+from warren.serve.v4 import group_past, shapes
 
 HISTORY_CONFIG = CONFIG + "[history]\n"
 STEPS = 24
@@ -24,15 +24,15 @@ class Remembering(Actions):
         times = [since + step * number for number in range(STEPS)]
         lags: list[int | None] = [None, *(50 * number for number in range(1, STEPS - 1)), 1234]
         incidents = [  # the newest first
-            past_shapes.Incident(times[20], None, "ERR", 1234),
-            past_shapes.Incident(times[3], times[5], "WARN", 900),
+            group_past.Incident(times[20], None, "ERR", 1234),
+            group_past.Incident(times[3], times[5], "WARN", 900),
         ]
-        kept = [past_shapes.KeptPartition("orders", number, 1234) for number in range(3)]
+        kept = [group_past.KeptPartition("orders", number, 1234) for number in range(3)]
         states: list[shapes.PartitionState | None] = ["OK"] * STEPS
         states[20:] = ["STOP"] * 4
-        heat = past_shapes.HeatMap(step, times, 3, kept, [lags] * 3, [states] * 3)
+        heat = group_past.HeatMap(step, times, 3, kept, [lags] * 3, [states] * 3)
         statuses: list[shapes.GroupState | None] = ["OK"] * STEPS
-        answer = past_shapes.History(
+        answer = group_past.History(
             cluster=cluster,
             group=group,
             since_ms=since,
@@ -47,7 +47,7 @@ class Remembering(Actions):
             incidents=incidents,
             heat_map=heat,
         )
-        told = shapes.Told(200, msgspec.Raw(msgspec.json.encode(answer)))
+        told = shapes.PipelineAnswer(200, msgspec.Raw(msgspec.json.encode(answer)))
         return msgspec.json.encode(told).decode()
 
 

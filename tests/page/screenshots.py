@@ -18,7 +18,7 @@ from demo.started import demo, wait_for
 from page.browser import chromium
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from warren.demo.groups import GONE, GROUPS
+from warren.demo.demo_groups import GONE, GROUPS
 
 HERE = Path(__file__).parents[2] / "docs/screenshots"
 AFTER_S = 120  # then windows are full, and history has something to tell

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from serve.boards import NOW_S
 from serve.running import CONFIG, Running, ask, running
 
-from warren.serve.dashboard import FOLDER, files
+from warren.serve.page_files import FOLDER, files
 
 LOCKED = CONFIG.replace("[cluster.local]", 'read-token = "hush-hush"\n[cluster.local]')
 

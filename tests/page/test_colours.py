@@ -6,7 +6,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from warren.serve.dashboard import FOLDER
+from warren.serve.page_files import FOLDER
 
 Floats = npt.NDArray[np.float64]
 

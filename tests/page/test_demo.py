@@ -8,7 +8,7 @@ from demo.started import demo
 from page.conftest import Look
 from playwright.sync_api import expect
 
-from warren.demo.groups import GONE, GROUPS
+from warren.demo.demo_groups import GONE, GROUPS
 
 WHILE_MS = 60_000  # a story takes its time to unfold
 ROWS = ".list .rows .row:not([hidden])"

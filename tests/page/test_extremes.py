@@ -20,7 +20,7 @@ from serve.running import ask as get
 from terminal.asked import ask
 
 from warren.demo.broker import Broker
-from warren.serve.table import TABLE
+from warren.serve.http.dispatch import TABLE
 
 MOST, LEAST = 2**63 - 1, -(2**63)
 PARTITIONS = range(4)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from serve.boards import NOW_S, cluster_board, windows_of
 from serve.running import Running, running
 
-from warren.board import Board
+from warren.model.board import Board
 
 ROWS = ".list .rows .row:not([hidden])"
 MANY = 10_000

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, expect
 from serve.boards import NOW_S
 from serve.running import running
 
-from warren.board import Board
-from warren.companions import not_begun
 from warren.config import load
+from warren.model.board import Board
+from warren.services import not_begun
 
 READING = {
     "cluster": "local",

@@ -11,9 +11,9 @@ import pyarrow as pa
 from serve.boards import Commit, cluster_board, log_ends
 from windows.batches import COMMITS
 
-from warren.board import Board
-from warren.pipeline import topic_ends
-from warren.serve.commits_file import CommitsFile
+from warren.model.board import Board
+from warren.pipeline.steps import topic_ends
+from warren.serve.board_file.commits_file import CommitsFile
 from warren.windows.windows import Windows
 
 STEP_S = 6

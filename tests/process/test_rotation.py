@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from warren.process.rotation import MEGABYTE, Limits, RotatingFile, backup_path, tidy
+from warren.process.logs import MEGABYTE, RotatingFile, RotationLimits, backup_path, tidy
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, 123_456, tzinfo=UTC)
 
@@ -39,7 +39,7 @@ def backups(folder: Path, *ages: timedelta, ending: str = ".log") -> None:
 
 def test_a_full_file_is_set_aside_under_the_time(tmp_path: Path) -> None:
     path = tmp_path / "warren.log"
-    file = RotatingFile(path, Limits(megabytes=1), lambda: NOW)
+    file = RotatingFile(path, RotationLimits(megabytes=1), lambda: NOW)
 
     write(file, "a" * (MEGABYTE - 1))
     write(file, "b")
@@ -52,7 +52,7 @@ def test_a_full_file_is_set_aside_under_the_time(tmp_path: Path) -> None:
 def test_a_file_that_an_earlier_run_filled_is_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "warren.log"
     path.write_bytes(b"x" * MEGABYTE)
-    file = RotatingFile(path, Limits(megabytes=1), lambda: NOW)
+    file = RotatingFile(path, RotationLimits(megabytes=1), lambda: NOW)
 
     write(file, "first")
     file.close()
@@ -62,7 +62,7 @@ def test_a_file_that_an_earlier_run_filled_is_set_aside(tmp_path: Path) -> None:
 
 def test_a_line_longer_than_the_limit_is_written_whole(tmp_path: Path) -> None:
     path = tmp_path / "warren.log"
-    file = RotatingFile(path, Limits(megabytes=1), lambda: NOW)
+    file = RotatingFile(path, RotationLimits(megabytes=1), lambda: NOW)
 
     write(file, "a" * 2 * MEGABYTE)
     file.close()
@@ -72,17 +72,17 @@ def test_a_line_longer_than_the_limit_is_written_whole(tmp_path: Path) -> None:
 
 
 def test_a_size_of_zero_is_a_hundred_megabytes() -> None:
-    assert Limits(megabytes=0).size == 100 * MEGABYTE
+    assert RotationLimits(megabytes=0).size == 100 * MEGABYTE
 
 
 def test_names_follow_lumberjack(tmp_path: Path, new_york: None) -> None:  # noqa: ARG001  # a time zone
-    local = Limits(local_time=True)
+    local = RotationLimits(local_time=True)
     cases = {
-        ("warren.log", Limits()): "warren-2024-05-06T07-08-09.123.log",
+        ("warren.log", RotationLimits()): "warren-2024-05-06T07-08-09.123.log",
         ("warren.log", local): "warren-2024-05-06T03-08-09.123.log",
-        ("warren", Limits()): "warren-2024-05-06T07-08-09.123",
-        ("a.b.txt", Limits()): "a.b-2024-05-06T07-08-09.123.txt",
-        (".log", Limits()): "-2024-05-06T07-08-09.123.log",
+        ("warren", RotationLimits()): "warren-2024-05-06T07-08-09.123",
+        ("a.b.txt", RotationLimits()): "a.b-2024-05-06T07-08-09.123.txt",
+        (".log", RotationLimits()): "-2024-05-06T07-08-09.123.log",
     }
 
     named = {case: backup_path(tmp_path / case[0], NOW, case[1]).name for case in cases}
@@ -91,7 +91,7 @@ def test_names_follow_lumberjack(tmp_path: Path, new_york: None) -> None:  # noq
 
 
 def test_two_files_set_aside_in_one_millisecond_are_both_kept(tmp_path: Path) -> None:
-    file = RotatingFile(tmp_path / "warren.log", Limits(megabytes=1), lambda: NOW)
+    file = RotatingFile(tmp_path / "warren.log", RotationLimits(megabytes=1), lambda: NOW)
 
     for _ in range(3):
         write(file, "a" * MEGABYTE)
@@ -107,7 +107,7 @@ def test_two_files_set_aside_in_one_millisecond_are_both_kept(tmp_path: Path) ->
 def test_the_newest_backups_are_kept(tmp_path: Path) -> None:
     backups(tmp_path, *(timedelta(hours=hours) for hours in range(1, 5)))
 
-    tidy(tmp_path / "warren.log", Limits(backups=2), NOW)
+    tidy(tmp_path / "warren.log", RotationLimits(backups=2), NOW)
 
     assert names(tmp_path) == [
         "warren-2024-05-06T05-08-09.000.log",
@@ -119,7 +119,7 @@ def test_old_backups_go_compressed_or_not(tmp_path: Path) -> None:
     backups(tmp_path, timedelta(days=2, hours=23), timedelta(days=3, hours=1))
     backups(tmp_path, timedelta(days=4), ending=".log.gz")
 
-    tidy(tmp_path / "warren.log", Limits(days=3), NOW)
+    tidy(tmp_path / "warren.log", RotationLimits(days=3), NOW)
 
     assert names(tmp_path) == ["warren-2024-05-03T08-08-09.000.log"]
 
@@ -128,7 +128,7 @@ def test_local_names_are_aged_in_local_time(tmp_path: Path, new_york: None) -> N
     # Read as UTC the name would be four hours too old.
     (tmp_path / "warren-2024-05-05T04-00-00.000.log").touch()
 
-    tidy(tmp_path / "warren.log", Limits(days=1, local_time=True), NOW)
+    tidy(tmp_path / "warren.log", RotationLimits(days=1, local_time=True), NOW)
 
     assert names(tmp_path) == ["warren-2024-05-05T04-00-00.000.log"]
 
@@ -136,7 +136,7 @@ def test_local_names_are_aged_in_local_time(tmp_path: Path, new_york: None) -> N
 def test_without_limits_everything_is_kept(tmp_path: Path) -> None:
     backups(tmp_path, *(timedelta(days=days) for days in range(0, 1000, 100)))
 
-    tidy(tmp_path / "warren.log", Limits(), NOW)
+    tidy(tmp_path / "warren.log", RotationLimits(), NOW)
 
     assert len(names(tmp_path)) == 10
 
@@ -146,13 +146,15 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     for name in others:
         (tmp_path / name).touch()
 
-    tidy(tmp_path / "warren.log", Limits(backups=1, days=1, compress=True), NOW)
+    tidy(tmp_path / "warren.log", RotationLimits(backups=1, days=1, compress=True), NOW)
 
     assert names(tmp_path) == sorted(others)
 
 
 def test_backups_are_compressed_and_whole(tmp_path: Path) -> None:
-    file = RotatingFile(tmp_path / "warren.log", Limits(megabytes=1, compress=True), lambda: NOW)
+    file = RotatingFile(
+        tmp_path / "warren.log", RotationLimits(megabytes=1, compress=True), lambda: NOW
+    )
 
     write(file, "a" * MEGABYTE)
     write(file, "b")
@@ -167,14 +169,14 @@ def test_a_backup_left_plain_by_a_crash_is_compressed_at_the_next_start(tmp_path
     backups(tmp_path, timedelta(hours=1))
     (tmp_path / "warren-2024-05-06T06-08-09.000.log.gz.part").write_bytes(b"half")
 
-    RotatingFile(tmp_path / "warren.log", Limits(compress=True), lambda: NOW).close()
+    RotatingFile(tmp_path / "warren.log", RotationLimits(compress=True), lambda: NOW).close()
 
     assert names(tmp_path) == ["warren-2024-05-06T06-08-09.000.log.gz", "warren.log"]
 
 
 def test_the_file_is_private_until_the_operator_says_otherwise(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folders" / "warren.log"
-    file = RotatingFile(path, Limits(megabytes=1), lambda: NOW)
+    file = RotatingFile(path, RotationLimits(megabytes=1), lambda: NOW)
     at_first = stat.S_IMODE(path.stat().st_mode)
 
     path.chmod(0o640)
@@ -188,7 +190,7 @@ def test_the_file_is_private_until_the_operator_says_otherwise(tmp_path: Path) -
 
 def test_a_file_taken_away_is_started_anew_at_the_next_rotation(tmp_path: Path) -> None:
     path = tmp_path / "warren.log"
-    file = RotatingFile(path, Limits(megabytes=1), lambda: NOW)
+    file = RotatingFile(path, RotationLimits(megabytes=1), lambda: NOW)
     write(file, "a" * MEGABYTE)
     path.unlink()
 
@@ -202,7 +204,7 @@ def test_a_pipe_is_never_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    file = RotatingFile(path, Limits(megabytes=1), lambda: NOW)
+    file = RotatingFile(path, RotationLimits(megabytes=1), lambda: NOW)
 
     write(file, "through the pipe")
     file.close()

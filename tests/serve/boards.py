@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 from windows.batches import COMMITS
 
-from warren.board import Board, ClusterBoard, TopicEnds
-from warren.evaluate.verdicts import Settings, judge
-from warren.pipeline import topic_ends
-from warren.serve.commits_file import CommitsFile
-from warren.tables import LOG_ENDS
-from warren.windows.log_ends import LogEnds
-from warren.windows.view import histories
+from warren.evaluate.judge import JudgeSettings, judge
+from warren.model.board import Board, ClusterBoard, TopicEnds
+from warren.model.tables import LOG_ENDS
+from warren.pipeline.steps import topic_ends
+from warren.serve.board_file.commits_file import CommitsFile
+from warren.windows.end_history import LogEnds
+from warren.windows.window_reader import histories
 from warren.windows.windows import Windows
 
 # group, topic, partition, offset (None: a tombstone), committed_ms
@@ -55,7 +55,7 @@ def cluster_board(
     """Judged from windows; the log ends may be newer than what the windows know."""
     shown = histories(windows)
     stored = (file or CommitsFile()).store(shown)
-    return ClusterBoard(judge(shown, Settings(), now_s), stored, newest_ends(ends))
+    return ClusterBoard(judge(shown, JudgeSettings(), now_s), stored, newest_ends(ends))
 
 
 def newest_ends(ends: Mapping[str, Sequence[int | None]]) -> TopicEnds:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from warren import config
-from warren.board import Board
-from warren.serve.listeners import Listener, bind
-from warren.serve.serving import Serving, start
+from warren.model.board import Board
+from warren.serve.http.listeners import Listener, bind
+from warren.serve.http.workers import Serving, start
 
 CONFIG = """
 [httpserver.default]

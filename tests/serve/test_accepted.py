@@ -1,7 +1,7 @@
 """What clients say they take, and what they get."""
 
-from warren.serve.accepted import accepts_gzip
-from warren.serve.exposition import asked_for
+from warren.serve.http.answers import accepts_gzip
+from warren.serve.metrics.exposition import asked_for
 
 
 def test_gzip_is_taken_by_who_says_so() -> None:

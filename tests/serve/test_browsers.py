@@ -8,7 +8,7 @@ from page.browser import chromium
 from serve.boards import NOW_S, board, cluster_board, windows_of
 from serve.running import CONFIG, Running, ask, running
 
-from warren.serve.browsers import Browsers
+from warren.serve.http.browsers import Browsers
 
 ENDS: dict[str, list[int | None]] = {"orders": [100]}
 COMMITS = [("billing", "orders", 0, 10 * n, (NOW_S - 100 + n) * 1000) for n in range(1, 4)]

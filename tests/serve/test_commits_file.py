@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from serve.boards import NOW_S, add, windows_of
 
-from warren.board import StoredWindows
-from warren.histories import Histories
-from warren.serve import commits_file
-from warren.serve.commits_file import CommitsFile
-from warren.windows.view import histories
+from warren.model.board import StoredWindows
+from warren.model.window_arrays import Histories
+from warren.serve.board_file import commits_file
+from warren.serve.board_file.commits_file import CommitsFile
+from warren.windows.window_reader import histories
 
 ENDS = {f"topic-{n}": [10_000] * 40 for n in range(3)}
 FIELDS = ("offset", "committed_ms", "lag", "observed_s")

@@ -5,8 +5,8 @@ from typing import Any
 
 from config_files import load_text
 
-from warren.go_json import encode
-from warren.serve import config_answers
+from warren.model.go_json import encode
+from warren.serve import v3_config
 
 CONFIG = """
 [zookeeper]
@@ -63,7 +63,7 @@ template-open = "{folder}/open.tmpl"
 def shapes(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
     (folder / "open.tmpl").write_text("Subject: x\n")
     loaded = load_text(folder, CONFIG.replace("{folder}", str(folder)), {})
-    return config_answers.modules(loaded.config)
+    return v3_config.module_answers(loaded.config)
 
 
 def test_clusters_and_consumers(tmp_path: Path) -> None:
@@ -124,10 +124,10 @@ def test_zookeeper_is_shown_when_there_is_one(tmp_path: Path) -> None:
     used = load_text(tmp_path, CONFIG.replace("{folder}", str(tmp_path)), {})
     absent = load_text(tmp_path, "", {})
 
-    assert config_answers.main(used.config)["zookeeper"] == {
+    assert v3_config.main_answers(used.config)["zookeeper"] == {
         "servers": ("zk1:2181",),
         "timeout": 6,
         "root-path": "/burrow",
     }
     nothing = {"servers": None, "timeout": 0, "root-path": ""}
-    assert config_answers.main(absent.config)["zookeeper"] == nothing
+    assert v3_config.main_answers(absent.config)["zookeeper"] == nothing

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from serve.running import CONFIG, ask, running
 from structlog.testing import capture_logs
+from support.certificates import make_certificates
 
 from warren import config
-from warren.demo.certificates import make_certificates
 from warren.errors import StartError
-from warren.serve.listeners import bind
+from warren.serve.http.listeners import bind
 
 HEALTH = "/burrow/admin"
 GROUP = "/v3/kafka/local/consumer/billing"

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from warren.serve.pace import SLICE_S, Pace
+from warren.serve.http.site import SLICE_S, AnswerPace
 
 
 def work(seconds: float) -> None:
@@ -14,13 +14,13 @@ def work(seconds: float) -> None:
 
 
 def test_who_asks_for_little_does_not_wait() -> None:
-    pace = Pace(share=1000)
+    pace = AnswerPace(share=1000)
 
     assert [pace.pause(now) for now in (100.0, 100.001, 100.002)] == [0, 0, 0]
 
 
 def test_when_a_slice_is_used_up_the_next_is_waited_for() -> None:
-    pace = Pace(share=0.1)
+    pace = AnswerPace(share=0.1)
     pace.pause(100.0)
     work(SLICE_S * 0.1)
 

@@ -16,9 +16,9 @@ from serve.boards import NOW_S, board, cluster_board, windows_of
 from serve.running import CONFIG, Actions, Running, ask, running
 from structlog.testing import capture_logs
 
-from warren.board import Board
-from warren.companions import not_begun
 from warren.config import load
+from warren.model.board import Board
+from warren.services import not_begun
 
 ENDS = {"orders": [100]}
 COMMITS = [("billing", "orders", 0, offset, NOW_S * 1000) for offset in (10, 90)]

@@ -12,10 +12,10 @@ import pytest
 from serve.boards import NOW_S, board, cluster_board, windows_of
 from serve.running import CONFIG, Running, ask, running
 
-from warren.serve.site import Settings, Site
+from warren.serve.board_file.board_view import View
+from warren.serve.http.site import Site, SiteSettings
+from warren.serve.http.worker import MOST_LARGE
 from warren.serve.v4.events import follow
-from warren.serve.view import View
-from warren.serve.worker import MOST_LARGE
 
 WORKERS = 2
 # The name makes each line long: together more than all buffers on the way can hold.
@@ -134,7 +134,7 @@ async def no_call(*_: str | None) -> str | None:
     raise NotImplementedError
 
 
-NOTHING = Settings(
+NOTHING = SiteSettings(
     host="",
     allow_origin="",
     minimum_complete=0,

@@ -14,17 +14,17 @@ import pytest
 from serve.boards import NOW_S, add, cluster_board, log_ends, windows_of
 from serve.running import CONFIG, Running, ask, running
 
-from warren.board import Board
 from warren.evaluate.rules import Rule
-from warren.model import Status
-from warren.pipeline import topic_ends
-from warren.serve.commits_file import layout
-from warren.serve.v4 import spared
-from warren.serve.v4.change import CHANGE, lasting, of_group
+from warren.model.board import Board
+from warren.model.status import Status
+from warren.pipeline.steps import topic_ends
+from warren.serve.board_file.commits_file import layout
+from warren.serve.v4 import explain
 from warren.serve.v4.explain import WHY
+from warren.serve.v4.groups import NOT_TOLD, statuses
 from warren.serve.v4.operations import OPERATIONS
-from warren.serve.v4.windows import NOT_TOLD, statuses
-from warren.windows.view import histories
+from warren.serve.v4.verdict_change import CHANGE, lasting, of_group
+from warren.windows.window_reader import histories
 from warren.windows.windows import Windows
 
 ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
@@ -235,7 +235,7 @@ def test_every_rule_after_stop_has_words_for_one_that_was_at_the_end() -> None:
         "silent_s": 20.0,
     }
 
-    told = {rule: spared.why(rule, numbers) for rule in Rule}
+    told = {rule: explain.why_spared(rule, numbers) for rule in Rule}
 
     assert {rule for rule, text in told.items() if text is None} == {
         Rule.NOT_JUDGED,
@@ -243,8 +243,8 @@ def test_every_rule_after_stop_has_words_for_one_that_was_at_the_end() -> None:
         Rule.STOPPED,
     }
     assert len({text for text in told.values() if text}) == 5
-    assert spared.why(Rule.STALLED, numbers | {"lowest_end": 501.0}) is None
-    assert spared.why(Rule.STALLED, numbers | {"silent_s": 9.0}) is None
+    assert explain.why_spared(Rule.STALLED, numbers | {"lowest_end": 501.0}) is None
+    assert explain.why_spared(Rule.STALLED, numbers | {"silent_s": 9.0}) is None
 
 
 def test_good_partitions_are_explained_on_request(server: Running) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warren import ivy, jars
+from warren.spark import jars
 
 
 def zip_file(coordinate: str) -> Path:
@@ -28,8 +28,8 @@ def _fetch(coordinate: str, file: Path) -> None:
     home, log = jars.cache_dir() / "ivy", jars.cache_dir() / f"ivy-{file.stem}.log"
     with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
         descriptor = Path(scratch, "ivy.xml")
-        descriptor.write_text(ivy.module([coordinate], []))
-        problem = ivy.retrieve(descriptor, Path(scratch), home, log, os.environ, types=["zip"])
+        descriptor.write_text(jars.module([coordinate], []))
+        problem = jars.retrieve(descriptor, Path(scratch), home, log, os.environ, types=["zip"])
         if problem:
             pytest.fail(f"{coordinate} cannot be fetched: {problem} (more in {log})")
         (found,) = Path(scratch).glob("*.zip")

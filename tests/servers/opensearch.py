@@ -14,7 +14,7 @@ from servers.answering import end, wait_for_answer
 from servers.maven import zip_file
 from servers.ports import free_port
 
-from warren.java import java_home
+from warren.spark.java import java_home
 
 COORDINATE = "org.opensearch.distribution.integ-test-zip:opensearch:2.19.6"
 START_S = 120.0

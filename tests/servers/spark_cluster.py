@@ -12,7 +12,7 @@ import httpx
 import pyspark
 from servers.ports import free_port
 
-from warren.java import java_home
+from warren.spark.java import java_home
 
 SPARK_HOME = Path(pyspark.__file__).parent
 START_S = 90.0

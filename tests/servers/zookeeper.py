@@ -18,10 +18,10 @@ from typing import Self
 
 from kazoo.client import KazooClient
 from servers.ports import free_port
+from support.certificates import make_certificates
 
-from warren import jars
-from warren.demo.certificates import make_certificates
-from warren.java import java_home
+from warren.spark import jars
+from warren.spark.java import java_home
 
 START_SECONDS = 60
 TICK_MS = 500  # sessions may be as short as two of these

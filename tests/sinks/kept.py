@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from warren.config import Config
 from warren.history import table
-from warren.model import Status
-from warren.sinks.stream import Sink
-from warren.tables import GROUP, HISTORY, LOG_END, PARTITION
+from warren.model.status import Status
+from warren.model.tables import GROUP, HISTORY, LOG_END, PARTITION
+from warren.sinks.stream import SinkStream
 
 FIRST_MS = 1_794_772_920_000
 MINUTE_MS = 60_000
@@ -60,10 +60,10 @@ def config(folder: Path, *sinks: str) -> Config:
 
 
 @contextmanager
-def running(spark: SparkSession, settings: Config) -> Iterator[dict[str, Sink]]:
+def running(spark: SparkSession, settings: Config) -> Iterator[dict[str, SinkStream]]:
     """Every sink of a configuration, each in a thread of its own."""
     stop = threading.Event()
-    sinks = {name: Sink(spark, settings, each) for name, each in settings.sinks.items()}
+    sinks = {name: SinkStream(spark, settings, each) for name, each in settings.sinks.items()}
     threads = [
         threading.Thread(target=_run, args=(sink, stop), name=name, daemon=True)
         for name, sink in sinks.items()
@@ -78,7 +78,7 @@ def running(spark: SparkSession, settings: Config) -> Iterator[dict[str, Sink]]:
             thread.join(PATIENCE_S)
 
 
-def _run(sink: Sink, stop: threading.Event) -> None:
+def _run(sink: SinkStream, stop: threading.Event) -> None:
     """Again after a failure, as the application does."""
     while not stop.is_set():
         try:
@@ -89,7 +89,7 @@ def _run(sink: Sink, stop: threading.Event) -> None:
             stop.wait(0.2)
 
 
-def wait_until(is_so: Callable[[], bool], sinks: dict[str, Sink]) -> None:
+def wait_until(is_so: Callable[[], bool], sinks: dict[str, SinkStream]) -> None:
     until = time.monotonic() + PATIENCE_S
     while not is_so():
         assert time.monotonic() < until, {

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from warren.sinks.chunks import Span, body, slices, spans
+from warren.sinks.points import Span, body, slices, spans
 
 
 def test_moments_go_together_as_far_as_they_fit() -> None:

@@ -11,9 +11,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from warren.errors import Undelivered
-from warren.sinks import delivery as delivering
-from warren.sinks.delivery import Answer, Delivery, Stopped
-from warren.sinks.rejected import Rejected
+from warren.sinks import store_delivery as delivering
+from warren.sinks.store_delivery import DeliveryStopped, Rejected, StoreAnswer, StoreDelivery
 
 POINTS = [f"point {number}" for number in range(1000)]
 
@@ -29,31 +28,35 @@ class Store:
     held: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)  # how many points came with each request
 
-    def post(self, lines: pa.Array) -> Answer:
+    def post(self, lines: pa.Array) -> StoreAnswer:
         self.asked.append(len(lines))
         if len(self.asked) <= self.wrong_for:
-            return Answer(doubt="which organisation?")
+            return StoreAnswer(doubt="which organisation?")
         if len(lines) > self.most:
-            return Answer(doubt="too large", is_too_large=True)
+            return StoreAnswer(doubt="too large", is_too_large=True)
         texts = lines.to_pylist()
         self.held += [text for text in texts if text not in self.bad]
         is_bad = bool(self.bad & set(texts))
-        return Answer(doubt="bad 'point'", is_about_points=self.is_certain) if is_bad else Answer()
+        return (
+            StoreAnswer(doubt="bad 'point'", is_about_points=self.is_certain)
+            if is_bad
+            else StoreAnswer()
+        )
 
 
 @pytest.fixture
-def delivery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Delivery:
+def delivery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoreDelivery:
     monkeypatch.setattr(delivering, "FIRST_PAUSE_S", 0.01)
-    return Delivery("x", Rejected("x", tmp_path / "deep" / "x.jsonl"))
+    return StoreDelivery("x", Rejected("x", tmp_path / "deep" / "x.jsonl"))
 
 
-def parked(delivery: Delivery) -> list[dict[str, str]]:
+def parked(delivery: StoreDelivery) -> list[dict[str, str]]:
     if not delivery.rejected.file.exists():
         return []
     return [json.loads(line) for line in delivery.rejected.file.read_text().splitlines()]
 
 
-def test_the_bad_ones_among_many_are_found_and_parked(delivery: Delivery) -> None:
+def test_the_bad_ones_among_many_are_found_and_parked(delivery: StoreDelivery) -> None:
     store = Store({"point 17", "point 801"})
 
     delivery.send(pa.array(POINTS), store.post)
@@ -65,7 +68,7 @@ def test_the_bad_ones_among_many_are_found_and_parked(delivery: Delivery) -> Non
     assert dict(delivery.rejected.reasons) == {"bad …": 2}
 
 
-def test_many_bad_ones_cost_no_good_one(delivery: Delivery) -> None:
+def test_many_bad_ones_cost_no_good_one(delivery: StoreDelivery) -> None:
     store = Store({*POINTS[::3]})
 
     delivery.send(pa.array(POINTS), store.post)
@@ -76,7 +79,9 @@ def test_many_bad_ones_cost_no_good_one(delivery: Delivery) -> None:
     assert len(store.asked) < 2 * len(POINTS)
 
 
-def test_points_that_are_bad_for_certain_are_parked_even_if_all_are(delivery: Delivery) -> None:
+def test_points_that_are_bad_for_certain_are_parked_even_if_all_are(
+    delivery: StoreDelivery,
+) -> None:
     store = Store({*POINTS}, is_certain=True)
 
     delivery.send(pa.array(POINTS[:5]), store.post)
@@ -84,7 +89,7 @@ def test_points_that_are_bad_for_certain_are_parked_even_if_all_are(delivery: De
     assert [entry["point"] for entry in parked(delivery)] == POINTS[:5]
 
 
-def test_a_store_that_takes_nothing_for_one_reason_is_waited_for(delivery: Delivery) -> None:
+def test_a_store_that_takes_nothing_for_one_reason_is_waited_for(delivery: StoreDelivery) -> None:
     rounds = 3
     store = Store(wrong_for=rounds * (1 + delivering.ALIKE))
 
@@ -100,7 +105,7 @@ def test_a_store_that_takes_nothing_for_one_reason_is_waited_for(delivery: Deliv
     ]
 
 
-def test_a_store_that_takes_few_at_a_time_gets_few_at_a_time(delivery: Delivery) -> None:
+def test_a_store_that_takes_few_at_a_time_gets_few_at_a_time(delivery: StoreDelivery) -> None:
     store = Store(most=130)
 
     for _ in range(2):
@@ -111,13 +116,15 @@ def test_a_store_that_takes_few_at_a_time_gets_few_at_a_time(delivery: Delivery)
     assert max(store.asked[-8:]) <= 130  # it is remembered
 
 
-def test_what_is_put_off_comes_again_without_the_rest(delivery: Delivery) -> None:
+def test_what_is_put_off_comes_again_without_the_rest(delivery: StoreDelivery) -> None:
     asked: list[list[str]] = []
 
-    def post(lines: pa.Array) -> Answer:
+    def post(lines: pa.Array) -> StoreAnswer:
         asked.append(lines.to_pylist())
         return (
-            Answer(refused=[(0, "no")], again=[2], problem="busy") if len(lines) > 1 else Answer()
+            StoreAnswer(refused=[(0, "no")], again=[2], problem="busy")
+            if len(lines) > 1
+            else StoreAnswer()
         )
 
     delivery.send(pa.array(["a", "b", "c"]), post)
@@ -128,7 +135,7 @@ def test_what_is_put_off_comes_again_without_the_rest(delivery: Delivery) -> Non
     assert delivery.problem == ""
 
 
-def test_a_store_that_puts_off_is_asked_less_and_less_often(delivery: Delivery) -> None:
+def test_a_store_that_puts_off_is_asked_less_and_less_often(delivery: StoreDelivery) -> None:
     pauses: list[float | None] = []
 
     class Patient(threading.Event):
@@ -142,7 +149,8 @@ def test_a_store_that_puts_off_is_asked_less_and_less_often(delivery: Delivery) 
         delivery.send(
             pa.array(["a", "b"]),
             lambda _: next(
-                (Answer(again=[0], problem=f"busy [{number}]") for number in busy), Answer()
+                (StoreAnswer(again=[0], problem=f"busy [{number}]") for number in busy),
+                StoreAnswer(),
             ),
         )
 
@@ -164,7 +172,7 @@ def failing(times: int) -> Callable[[], str]:
     return attempt
 
 
-def test_a_store_that_is_down_is_waited_for(delivery: Delivery) -> None:
+def test_a_store_that_is_down_is_waited_for(delivery: StoreDelivery) -> None:
     answer = delivery.patiently(failing(3), 10)
 
     assert answer == "done"
@@ -173,10 +181,10 @@ def test_a_store_that_is_down_is_waited_for(delivery: Delivery) -> None:
     assert delivery.problem == ""
 
 
-def test_who_waits_can_be_stopped(delivery: Delivery) -> None:
+def test_who_waits_can_be_stopped(delivery: StoreDelivery) -> None:
     threading.Timer(0.2, delivery.stop.set).start()
 
-    with pytest.raises(Stopped):
+    with pytest.raises(DeliveryStopped):
         delivery.patiently(failing(10_000), 1)
 
     assert delivery.problem == "down"
@@ -185,7 +193,7 @@ def test_who_waits_can_be_stopped(delivery: Delivery) -> None:
 def test_the_file_of_rejected_points_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warren.sinks.rejected.FILE_BYTES", 1000)
+    monkeypatch.setattr("warren.sinks.store_delivery.FILE_BYTES", 1000)
     rejected = Rejected("x", tmp_path / "x.jsonl")
 
     for number in range(100):

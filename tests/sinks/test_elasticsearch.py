@@ -10,13 +10,12 @@ import pytest
 from servers.opensearch import OpenSearch
 from sinks.receiver import Told, receiver
 from sinks.telegraf import RECORDED, in_order, recorded_documents
+from support.certificates import make_certificates
 
 from warren.config import ElasticsearchSink, Secret, Tls
-from warren.demo.certificates import make_certificates
 from warren.errors import Undelivered
-from warren.sinks.delivery import Delivery
 from warren.sinks.elasticsearch import Elasticsearch
-from warren.sinks.rejected import Rejected
+from warren.sinks.store_delivery import Rejected, StoreDelivery
 
 
 @pytest.fixture
@@ -26,8 +25,8 @@ def search(opensearch: OpenSearch) -> OpenSearch:
 
 
 @pytest.fixture
-def delivery(tmp_path: Path) -> Delivery:
-    return Delivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
+def delivery(tmp_path: Path) -> StoreDelivery:
+    return StoreDelivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
 
 
 def sink(url: str, tls: Tls | None = None, **settings: object) -> Elasticsearch:
@@ -41,7 +40,7 @@ def entry(index: str, name: str, document: dict[str, Any]) -> str:
 
 
 def test_telegrafs_documents_are_stored_once_and_can_be_searched(
-    search: OpenSearch, delivery: Delivery
+    search: OpenSearch, delivery: StoreDelivery
 ) -> None:
     store = sink(search.url, index="recorded-%Y.%m.%d")
     documents = RECORDED["elasticsearch"]["documents"]
@@ -101,7 +100,7 @@ def test_fields_have_types_that_numbers_and_dates_can_be_asked_by(search: OpenSe
 
 
 def test_rejected_documents_are_parked_by_reason_and_the_rest_stored(
-    search: OpenSearch, delivery: Delivery
+    search: OpenSearch, delivery: StoreDelivery
 ) -> None:
     store = sink(search.url, index="mixed-%Y")
     absurd = {"lag": 2**63 - 1, "offset": -(2**63), "timestamp": 2**63 - 1}  # anybody may commit it
@@ -126,7 +125,7 @@ def item(status: int, kind: str = "") -> dict[str, Any]:
     return {"index": {"status": status, **error}}
 
 
-def test_documents_that_are_put_off_come_again(delivery: Delivery) -> None:
+def test_documents_that_are_put_off_come_again(delivery: StoreDelivery) -> None:
     mixed = [item(201), item(429, "queue full"), item(400, "mapper"), item(503, "no shard")]
     with receiver() as server:
         server.answers += [

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sinks import kept
 
 from warren.history import table
-from warren.sinks.place import Origin
+from warren.sinks.checkpoint import Origin
 from warren.sinks.stream import files, rows_in
 
 ODD = "a b:%20{c}[d]*?é="

@@ -9,9 +9,8 @@ from sinks.receiver import Told, receiver
 
 from warren.config import InfluxdbSink, Secret
 from warren.errors import Undelivered
-from warren.sinks.delivery import Delivery
 from warren.sinks.influxdb import InfluxDB
-from warren.sinks.rejected import Rejected
+from warren.sinks.store_delivery import Rejected, StoreDelivery
 
 
 def line(number: int, value: str = "1i") -> str:
@@ -25,7 +24,7 @@ def sink(url: str, **settings: object) -> InfluxDB:
 
 def test_bad_points_among_good_ones_are_parked_and_the_good_ones_stored(tmp_path: Path) -> None:
     points = [line(number, '"text"' if number in {3, 70} else "1i") for number in range(100)]
-    delivery = Delivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
+    delivery = StoreDelivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
 
     with Server(tmp_path / "influx", "warren", "secret") as server:
         login = {"username": "warren", "password": Secret("secret")}
@@ -94,7 +93,7 @@ def test_answers_that_are_not_about_the_points_keep_them_waiting() -> None:
 
 
 def test_a_complaint_that_is_not_about_points_is_told_and_waited_for(tmp_path: Path) -> None:
-    delivery = Delivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
+    delivery = StoreDelivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
     no_org: Told = (400, '{"code": "invalid", "message": "Please provide either orgID or org"}', {})
     with receiver() as server:
         store = sink(server.url, database="", bucket="b")
@@ -108,7 +107,7 @@ def test_a_complaint_that_is_not_about_points_is_told_and_waited_for(tmp_path: P
 
 
 def test_points_that_are_all_dropped_are_not_looked_for(tmp_path: Path) -> None:
-    delivery = Delivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
+    delivery = StoreDelivery("x", Rejected("x", tmp_path / "rejected.jsonl"))
     dropped: Told = (400, '{"error": "partial write: field type conflict dropped=3"}', {})
     with receiver() as server:
         server.answers.append(dropped)

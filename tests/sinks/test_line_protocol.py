@@ -2,10 +2,10 @@
 
 from pyspark.sql import SparkSession
 
-from warren.sinks.documents import entries
-from warren.sinks.line_protocol import lines
+from warren.model.tables import HISTORY, LOG_END, PARTITION
+from warren.sinks.elasticsearch import entries
+from warren.sinks.influxdb import lines
 from warren.sinks.points import points
-from warren.tables import HISTORY, LOG_END, PARTITION
 
 NAMES = {
     "plain": "plain",

@@ -10,11 +10,16 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from sinks import kept
 
-from warren.sinks import over_http
-from warren.sinks.chunks import chunks
-from warren.sinks.delivery import Answer, Batch, Delivery, Stopped
-from warren.sinks.over_http import REQUESTS, OverHttp
-from warren.sinks.rejected import Rejected
+from warren.sinks import store_http
+from warren.sinks.points import chunks
+from warren.sinks.store_delivery import (
+    DeliveryStopped,
+    PointBatch,
+    Rejected,
+    StoreAnswer,
+    StoreDelivery,
+)
+from warren.sinks.store_http import REQUESTS, HttpTarget
 
 WAIT_S = 20.0
 
@@ -23,7 +28,7 @@ WAIT_S = 20.0
 class Store:
     """The far end: answers when as many requests are there as may be at a time."""
 
-    delivery: Delivery
+    delivery: StoreDelivery
     together: threading.Barrier = field(default_factory=lambda: threading.Barrier(REQUESTS))
     held: list[str] = field(default_factory=list)
     reached: list[int] = field(default_factory=list)  # what was told when each request came
@@ -37,34 +42,34 @@ class Store:
             "concat(moment_ms, ' ', partition, '\\n') AS text"
         )
 
-    def post(self, lines: pa.Array) -> Answer:
+    def post(self, lines: pa.Array) -> StoreAnswer:
         self.reached.append(self.delivery.delivered_ms)
         self.together.wait(WAIT_S)
         self.held += lines.to_pylist()
         if len(self.reached) >= self.stop_after:
             self.delivery.stop.set()
-        return Answer()
+        return StoreAnswer()
 
 
 @pytest.fixture
-def delivery(tmp_path: Path) -> Delivery:
-    return Delivery("x", Rejected("x", tmp_path / "x.jsonl"))
+def delivery(tmp_path: Path) -> StoreDelivery:
+    return StoreDelivery("x", Rejected("x", tmp_path / "x.jsonl"))
 
 
 @pytest.fixture
 def batch(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> DataFrame:
     """Two moments, each of them too large to be sent with the other."""
-    monkeypatch.setattr(over_http, "chunks", partial(chunks, limit=50))
+    monkeypatch.setattr(store_http, "chunks", partial(chunks, limit=50))
     rows = pa.concat_tables([kept.moment(0), kept.moment(1)])
     return spark.createDataFrame(rows)
 
 
 def test_requests_of_a_moment_are_sent_together_and_the_next_moment_after_them(
-    batch: DataFrame, delivery: Delivery
+    batch: DataFrame, delivery: StoreDelivery
 ) -> None:
     store = Store(delivery)
 
-    OverHttp(store, size=10).deliver(batch, Batch("stream", 0), delivery)
+    HttpTarget(store, size=10).deliver(batch, PointBatch("stream", 0), delivery)
 
     first, second = (kept.FIRST_MS + number * kept.MINUTE_MS for number in range(2))
     assert sorted(store.held) == sorted(
@@ -75,10 +80,10 @@ def test_requests_of_a_moment_are_sent_together_and_the_next_moment_after_them(
     assert delivery.outcomes["sent"] == 40
 
 
-def test_a_stop_ends_what_waits_to_be_sent(batch: DataFrame, delivery: Delivery) -> None:
+def test_a_stop_ends_what_waits_to_be_sent(batch: DataFrame, delivery: StoreDelivery) -> None:
     store = Store(delivery, stop_after=2)
 
-    with pytest.raises(Stopped):
-        OverHttp(store, size=10).deliver(batch, Batch("stream", 0), delivery)
+    with pytest.raises(DeliveryStopped):
+        HttpTarget(store, size=10).deliver(batch, PointBatch("stream", 0), delivery)
 
     assert len(store.held) == 20

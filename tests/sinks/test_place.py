@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from sinks.kept import FIRST_MS, MINUTE_MS, append
 
 from warren.errors import NotKept
-from warren.sinks.place import Place
+from warren.sinks.checkpoint import Place
 from warren.sinks.stream import is_too_late
 
 

@@ -12,7 +12,7 @@ from servers.opensearch import OpenSearch
 from sinks.kept import FIRST_MS, MINUTE_MS, append, config, running, wait_until
 from sinks.receiver import receiver
 
-from warren.sinks.stream import Sink
+from warren.sinks.stream import SinkStream
 
 PER_MOMENT = 41
 AWAY, MOMENTS = 10, 12  # a store is away from the second moment until the tenth
@@ -30,7 +30,7 @@ def counts(influx: InfluxDB, database: str) -> dict[int, int]:
     return found
 
 
-def reached(sinks: dict[str, Sink]) -> dict[str, int]:
+def reached(sinks: dict[str, SinkStream]) -> dict[str, int]:
     """The number of the newest moment that each sink delivered, if any."""
     return {
         name: (until - FIRST_MS) // MINUTE_MS

@@ -1,6 +1,6 @@
 """What is told of an exception of Spark's, of which the reason is the last part."""
 
-from warren.sources.causes import root_cause
+from warren.pipeline.follow_offsets_topic import root_cause
 
 REFUSED = """An exception was raised by the Python Proxy. Return Message: Traceback:
   File "clientserver.py", line 642, in _call_proxy

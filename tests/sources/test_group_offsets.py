@@ -12,7 +12,7 @@ from e2e.protocol import Connection
 from warren.demo.broker import Broker
 from warren.sources.group_offsets import (
     NONE_LISTED,
-    Answer,
+    BrokerAnswer,
     GroupOffsets,
     Listed,
     Offsets,
@@ -25,7 +25,7 @@ TIMEOUT_S = 20.0
 
 def ask(
     kafka: Kafka, listed: Listed, *groups: str, known: Mapping[str, Offsets] | None = None
-) -> dict[str, Answer]:
+) -> dict[str, BrokerAnswer]:
     asked = GroupOffsets(kafka.admin, TIMEOUT_S).ask(listed, groups, known or {})
     return {answer.group: answer for answer in chain.from_iterable(asked)}
 
@@ -48,11 +48,11 @@ def test_offsets_and_owners_of_both_protocols(broker: Broker) -> None:
     assert "asked-tool" in listed.empty
     assert not {"asked-classic", "asked-new"} & listed.empty
     assert answers == {
-        "asked-tool": Answer("asked-tool", {("asked", 1): 4}, {}),
-        "asked-classic": Answer(
+        "asked-tool": BrokerAnswer("asked-tool", {("asked", 1): 4}, {}),
+        "asked-classic": BrokerAnswer(
             "asked-classic", {("asked", 0): 2, ("asked", 1): 3}, owned_by("old")
         ),
-        "asked-new": Answer("asked-new", {}, owned_by("new"), is_bare=True),
+        "asked-new": BrokerAnswer("asked-new", {}, owned_by("new"), is_bare=True),
     }
 
 
@@ -65,7 +65,7 @@ def test_a_group_that_nobody_knows_has_nothing(broker: Broker) -> None:
 
     answers = ask(kafka, NONE_LISTED, "asked-nobody", known={"asked-nobody": {("asked", 0): 1}})
 
-    assert answers == {"asked-nobody": Answer("asked-nobody", {}, {}, is_bare=True)}
+    assert answers == {"asked-nobody": BrokerAnswer("asked-nobody", {}, {}, is_bare=True)}
 
 
 def test_only_who_certainly_has_no_commit_has_none(broker: Broker) -> None:

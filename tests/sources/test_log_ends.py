@@ -146,10 +146,10 @@ def test_what_a_listing_lacks_is_kept_unless_it_is_certainly_gone() -> None:
     assert [name for name, now in settled.items() if not now.is_whole] == [*cases][-3:]
 
 
-def settle(case: Case) -> log_ends.Topics:
-    before = log_ends.Topics({"t": 2, "o": 1}, {("t", 0): 1}, {}, case.unknown_before)
-    listed, found = (log_ends.Topics(each, {}, {}) for each in (case.listed, case.by_name))
-    named = log_ends.Named(found, case.unknown, {})
+def settle(case: Case) -> log_ends.TopicListing:
+    before = log_ends.TopicListing({"t": 2, "o": 1}, {("t", 0): 1}, {}, case.unknown_before)
+    listed, found = (log_ends.TopicListing(each, {}, {}) for each in (case.listed, case.by_name))
+    named = log_ends.NamedTopics(found, case.unknown, {})
     return log_ends.settled(before, listed, named, case.needed, {1})
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from warren.sources.group_offsets import Answer, Offsets
-from warren.sources.polled import HELD_POLLS, Polled
-from warren.sources.reported import Commit, Key, Reported
+from warren.sources.group_offsets import BrokerAnswer, Offsets
+from warren.sources.offset_changes import HELD_POLLS, PolledOffsets
+from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey
 
 FIRST = ("orders", 0)
 SECOND = ("orders", 1)
@@ -12,28 +12,28 @@ NOW_MS = 1_700_000_000_000
 
 
 def poll(
-    polled: Polled,
+    polled: PolledOffsets,
     offsets: Mapping[str, Offsets],
     now_ms: int = NOW_MS,
     listed: set[str] | None = None,
-) -> Reported:
+) -> OutsideChanges:
     """One poll in which these groups answered; if not told otherwise, there are no others."""
     polled.begin(now_ms)
-    taken = polled.take(Answer(group, dict(seen), {}) for group, seen in offsets.items())
+    taken = polled.take(BrokerAnswer(group, dict(seen), {}) for group, seen in offsets.items())
     ended = polled.end({*offsets} if listed is None else listed)
-    return Reported(taken.commits + ended.commits, taken.owners | ended.owners, taken.skipped)
+    return OutsideChanges(taken.commits + ended.commits, taken.owners | ended.owners, taken.skipped)
 
 
-def settled(offsets: Mapping[str, Offsets]) -> Polled:
+def settled(offsets: Mapping[str, Offsets]) -> PolledOffsets:
     """Polls that have seen these offsets, and handed them on."""
-    polled = Polled({}, 0)
+    polled = PolledOffsets({}, 0)
     for _ in range(HELD_POLLS + 1):
         poll(polled, offsets, NOW_MS - 1_000)
     assert polled.is_settled
     return polled
 
 
-def changes(reported: Reported) -> list[tuple[str, int | None]]:
+def changes(reported: OutsideChanges) -> list[tuple[str, int | None]]:
     return [(commit.key.group, commit.offset) for commit in reported.commits]
 
 
@@ -42,7 +42,7 @@ def test_an_offset_that_changed_is_a_commit_of_the_poll_that_saw_it() -> None:
 
     reported = poll(polled, {"billing": {FIRST: 11, SECOND: 20}})
 
-    assert reported.commits == [Commit(Key("billing", *FIRST), 11, NOW_MS, NOW_MS)]
+    assert reported.commits == [OutsideCommit(OutsideKey("billing", *FIRST), 11, NOW_MS, NOW_MS)]
 
 
 def test_an_offset_that_went_back_is_a_commit() -> None:
@@ -52,7 +52,7 @@ def test_an_offset_that_went_back_is_a_commit() -> None:
 
 
 def test_what_the_first_poll_finds_waits_for_its_second_commit() -> None:
-    polled = Polled({}, 0)
+    polled = PolledOffsets({}, 0)
 
     first = poll(polled, {"lagging": {FIRST: 10}, "dead": {FIRST: 5}}, NOW_MS)
     was_settled = polled.is_settled
@@ -80,14 +80,14 @@ def test_offsets_and_groups_that_are_no_longer_there_are_gone() -> None:
     reported = poll(polled, {"billing": {SECOND: 20}})
 
     assert {commit.key for commit in reported.commits if commit.offset is None} == {
-        Key("billing", *FIRST),
-        Key("dead", *FIRST),
+        OutsideKey("billing", *FIRST),
+        OutsideKey("dead", *FIRST),
     }
     assert polled.groups == {"billing"}
 
 
 def test_what_vanishes_before_it_was_told_is_never_told() -> None:
-    polled = Polled({}, 0)
+    polled = PolledOffsets({}, 0)
     poll(polled, {"brief": {FIRST: 1}})
 
     later = [change for _ in range(HELD_POLLS + 1) for change in changes(poll(polled, {}))]
@@ -99,7 +99,7 @@ def test_a_group_without_an_answer_stays_as_it_was() -> None:
     polled = settled({"billing": {FIRST: 10}, "slow": {FIRST: 5}})
 
     polled.begin(NOW_MS)
-    failed = polled.take([Answer("slow", {}, {}, "no answer in time")])
+    failed = polled.take([BrokerAnswer("slow", {}, {}, "no answer in time")])
     listed = poll(polled, {"billing": {FIRST: 10}}, listed={"billing", "slow"})
 
     assert changes(failed) + changes(listed) == []
@@ -118,7 +118,7 @@ def test_an_incomplete_list_removes_nobody() -> None:
 
 def test_what_the_windows_hold_from_an_earlier_run_is_no_new_commit() -> None:
     restored = {"same": {FIRST: 10}, "moved": {FIRST: 10}, "shrunk": {FIRST: 10, SECOND: 20}}
-    polled = Polled(restored, 0)
+    polled = PolledOffsets(restored, 0)
 
     reported = poll(
         polled,
@@ -129,7 +129,7 @@ def test_what_the_windows_hold_from_an_earlier_run_is_no_new_commit() -> None:
 
 
 def test_orders_go_up_though_the_clock_goes_back_and_the_program_is_started_again() -> None:
-    polled = Polled({"billing": {FIRST: 1}}, last_order=NOW_MS + 500)
+    polled = PolledOffsets({"billing": {FIRST: 1}}, last_order=NOW_MS + 500)
 
     orders = [
         poll(polled, {"billing": {FIRST: offset}}, now_ms).commits[0].order
@@ -140,24 +140,25 @@ def test_orders_go_up_though_the_clock_goes_back_and_the_program_is_started_agai
 
 
 def test_owners_are_told_when_they_change() -> None:
-    polled = Polled({}, 0)
+    polled = PolledOffsets({}, 0)
     owned = {FIRST: ("/10.0.0.1", "client")}
 
     polled.begin(NOW_MS)
     told = [
-        polled.take([Answer("billing", {FIRST: 1}, owners)]).owners for owners in (owned, owned, {})
+        polled.take([BrokerAnswer("billing", {FIRST: 1}, owners)]).owners
+        for owners in (owned, owned, {})
     ]
 
     assert told == [{"billing": owned}, {}, {"billing": {}}]
 
 
 def test_restored_groups_stay_until_a_complete_list_lacks_them() -> None:
-    polled = Polled({"slow": {FIRST: 10}, "gone": {FIRST: 1}}, 0)
+    polled = PolledOffsets({"slow": {FIRST: 10}, "gone": {FIRST: 1}}, 0)
 
     polled.begin(NOW_MS)
     polled.end(None)
     at_first = polled.groups
-    polled.take([Answer("slow", {}, {}, "no answer in time")])
+    polled.take([BrokerAnswer("slow", {}, {}, "no answer in time")])
     polled.end({"slow"})
     listed = polled.groups
     answered = poll(polled, {"slow": {FIRST: 12}})

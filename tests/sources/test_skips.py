@@ -1,6 +1,6 @@
 from structlog.testing import capture_logs
 
-from warren.sources.skips import QUIET_S, Skips
+from warren.sources.progress import QUIET_S, Skips
 
 
 def test_all_are_counted_and_each_reason_is_told_once_a_minute() -> None:

@@ -8,9 +8,9 @@ from servers.zookeeper import Zookeeper
 from sources.test_zookeeper import everything, following, put, seen
 
 from warren.errors import Unreadable
-from warren.sources.reported import Commit, Key
-from warren.sources.storm import StormLayout
-from warren.sources.tree import Leaf
+from warren.sources.outside_changes import OutsideCommit, OutsideKey
+from warren.sources.zookeeper_layouts import StormLayout
+from warren.sources.zookeeper_tree import Leaf
 
 SPOUT = {
     "topology": {"id": "count-12-1431", "name": "count"},
@@ -23,7 +23,7 @@ LAYOUT = StormLayout("/storm", everything)
 AT = ("word-spout", "partition_1")
 
 
-def read(data: bytes) -> Commit | None:
+def read(data: bytes) -> OutsideCommit | None:
     try:
         return LAYOUT.read(AT, Leaf(data, 1700, 5))
     except Unreadable:
@@ -35,7 +35,7 @@ def spout(**changed: object) -> bytes:
 
 
 def test_a_spouts_offset_is_a_commit_of_its_id() -> None:
-    assert read(spout()) == Commit(Key("word-spout", "words", 1), 4285, 1700, 5)
+    assert read(spout()) == OutsideCommit(OutsideKey("word-spout", "words", 1), 4285, 1700, 5)
 
 
 def test_what_is_no_offset_is_left_out() -> None:
@@ -76,7 +76,7 @@ def test_spouts_of_one_topic_and_of_several_are_watched() -> None:
         put(client, "/storm/word-spout/partition_1", spout())
         put(client, "/storm/many-spout/words/partition_0", spout(partition=0, offset=7))
         with following(server, LAYOUT) as followed:
-            words, many = Key("word-spout", "words", 1), Key("many-spout", "words", 0)
+            words, many = OutsideKey("word-spout", "words", 1), OutsideKey("many-spout", "words", 0)
             seen(lambda: followed.offsets, {words: 4285, many: 7})
 
             put(client, "/storm/word-spout/partition_1", spout(offset=4286))
@@ -85,4 +85,4 @@ def test_spouts_of_one_topic_and_of_several_are_watched() -> None:
             seen(lambda: followed.skipped["spout offset"], 1)
 
             put(client, "/storm/word-spout/partition_1", spout(topic="phrases"))
-            seen(lambda: followed.offsets, {Key("word-spout", "phrases", 1): 4285, many: 7})
+            seen(lambda: followed.offsets, {OutsideKey("word-spout", "phrases", 1): 4285, many: 7})

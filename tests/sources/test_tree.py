@@ -6,9 +6,9 @@ from typing import Any
 from kazoo.exceptions import KazooException, NoAuthError, NoNodeError, OperationTimeoutError
 from kazoo.protocol.states import KazooState, WatchedEvent, ZnodeStat
 
-from warren.sources.reported import Reported, Reports
-from warren.sources.tree import Tree
-from warren.sources.zookeeper import ZookeeperLayout
+from warren.sources.outside_changes import ChangeCollector, OutsideChanges
+from warren.sources.zookeeper_layouts import ZookeeperLayout
+from warren.sources.zookeeper_tree import Tree
 
 TOPIC = "/consumers/g/offsets/t"
 
@@ -57,9 +57,9 @@ class FarEnd:
         return Answer(None)
 
 
-def following(far_end: FarEnd, retry_s: float = 0.0) -> tuple[Tree, Callable[[], Reported]]:
+def following(far_end: FarEnd, retry_s: float = 0.0) -> tuple[Tree, Callable[[], OutsideChanges]]:
     layout = ZookeeperLayout("", lambda _: True)
-    tree, reports = Tree(layout.base, layout.kind, retry_s), Reports(layout)
+    tree, reports = Tree(layout.base, layout.kind, retry_s), ChangeCollector(layout)
     tree.begin(far_end)
     far_end.tell(KazooState.CONNECTED)
     return tree, lambda: reports.take(tree.refresh(0.01))

@@ -13,9 +13,9 @@ from servers.zookeeper import Zookeeper
 
 from warren.clients import zookeeper as clients
 from warren.errors import Unreadable
-from warren.sources.reported import Key, Layout, Owners, Reports
-from warren.sources.tree import Leaf, Tree
-from warren.sources.zookeeper import ZookeeperLayout
+from warren.sources.outside_changes import ChangeCollector, Layout, OutsideKey, Owners
+from warren.sources.zookeeper_layouts import ZookeeperLayout
+from warren.sources.zookeeper_tree import Leaf, Tree
 
 SEEN_S = 20.0
 RETRY_S = 0.5
@@ -25,11 +25,11 @@ class Followed:
     """What a layout has told so far, by a thread that follows it."""
 
     def __init__(self, layout: Layout) -> None:
-        self.offsets: dict[Key, int] = {}
+        self.offsets: dict[OutsideKey, int] = {}
         self.owners: dict[str, Owners] = {}
         self.skipped: Counter[str] = Counter()
         self.tree = Tree(layout.base, layout.kind, RETRY_S)
-        self.reports = Reports(layout)
+        self.reports = ChangeCollector(layout)
 
     def run(self, client: KazooClient, stop: threading.Event) -> None:
         self.tree.begin(client)
@@ -94,8 +94,11 @@ def test_commits_owners_and_their_ends_are_noticed(server: Zookeeper) -> None:
         put(client, f"{offsets}/orders/7", b"700")  # 1 to 6 there are none
         put(client, "/kafka/consumers/console-1/offsets/orders/0", b"1")
         put(client, f"{offsets}/bills/2", b"20")
-        first, third = Key("billing", "orders", 0), Key("billing", "bills", 2)
-        seen(lambda: followed.offsets, {first: 100, Key("billing", "orders", 7): 700, third: 20})
+        first, third = OutsideKey("billing", "orders", 0), OutsideKey("billing", "bills", 2)
+        seen(
+            lambda: followed.offsets,
+            {first: 100, OutsideKey("billing", "orders", 7): 700, third: 20},
+        )
 
         put(client, f"{offsets}/orders/0", b"101")
         client.delete(f"{offsets}/orders/7")
@@ -120,7 +123,7 @@ def test_commits_owners_and_their_ends_are_noticed(server: Zookeeper) -> None:
 
 def test_what_cannot_be_read_is_counted_and_tried_again(server: Zookeeper) -> None:
     offsets = "/odd/consumers/g/offsets/t"
-    key = Key("g", "t", 0)
+    key = OutsideKey("g", "t", 0)
     with server.client() as client, following(server, ZookeeperLayout("/odd", everything)) as f:
         put(client, f"{offsets}/0", b"no number")
         seen(lambda: f.skipped["offset"], 1)
@@ -133,7 +136,7 @@ def test_what_cannot_be_read_is_counted_and_tried_again(server: Zookeeper) -> No
         client.create(f"{offsets}/1", b"6", acl=unreadable)
         seen(lambda: f.skipped["unreadable node"] > 0, expected=True)
         client.set_acls(f"{offsets}/1", OPEN_ACL_UNSAFE)
-        seen(lambda: f.offsets, {key: 5, Key("g", "t", 1): 6})
+        seen(lambda: f.offsets, {key: 5, OutsideKey("g", "t", 1): 6})
 
 
 def test_what_changed_while_the_connection_was_lost_is_noticed(server: Zookeeper) -> None:
@@ -148,7 +151,7 @@ def test_what_changed_while_the_connection_was_lost_is_noticed(server: Zookeeper
         with server.client() as client:
             put(client, f"{offsets}/0", b"2")
             client.delete(f"{offsets}/1")
-            seen(lambda: followed.offsets, {Key("g", "t", 0): 2})
+            seen(lambda: followed.offsets, {OutsideKey("g", "t", 0): 2})
 
 
 def test_many_partitions_are_read_in_one_go(server: Zookeeper) -> None:

@@ -11,13 +11,13 @@ from kazoo.security import make_acl
 from notify.receiving import wait_until
 from servers.zookeeper import Zookeeper
 
-from warren import health
-from warren.cluster import Accepts, Cluster
 from warren.config import Consumer
-from warren.reporting import Reporting
+from warren.pipeline import health_answer
+from warren.pipeline.cluster import Accepts, ClusterState
+from warren.pipeline.consumers import OutsideConsumer
+from warren.pipeline.watch_zookeeper import ZookeeperWatcher
 from warren.windows.precedence import held_outside
 from warren.windows.windows import Windows
-from warren.zookeeper_follower import ZookeeperFollower
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def server() -> Iterator[Zookeeper]:
         yield running
 
 
-def reporting(server: Zookeeper, path: str, cluster: Cluster) -> Reporting:
+def reporting(server: Zookeeper, path: str, cluster: ClusterState) -> OutsideConsumer:
     settings = Consumer(
         name="old",
         class_name="kafka_zk",
@@ -36,30 +36,30 @@ def reporting(server: Zookeeper, path: str, cluster: Cluster) -> Reporting:
         zookeeper_timeout=2,
     )
     cluster.elsewhere["old"] = None
-    return Reporting(settings, cluster, Accepts())
+    return OutsideConsumer(settings, cluster, Accepts())
 
 
-def new_cluster() -> Cluster:
+def new_cluster() -> ClusterState:
     windows = Windows()
     topics = {"orders": 4, "bills": 1}
     ends = [(topic, n, 100) for topic, count in topics.items() for n in range(count)]
     columns = dict(zip(("topic", "partition", "offset"), zip(*ends, strict=True), strict=True))
     windows.set_log_ends(pa.table({name: [*each] for name, each in columns.items()}), topics)
-    return Cluster("c", windows)
+    return ClusterState("c", windows)
 
 
 @contextmanager
-def following(followed: Reporting) -> Iterator[list[str]]:
+def following(followed: OutsideConsumer) -> Iterator[list[str]]:
     """Run it; the states that its health went through."""
     states: list[str] = []
 
     def note() -> None:
-        told = health.describe({}, {}, {"old": followed}, {}, 0)["consumers"]
+        told = health_answer.describe({}, {}, {"old": followed}, {}, 0)["consumers"]
         assert isinstance(told, dict)
         if states[-1:] != [told["old"]["state"]]:
             states.append(told["old"]["state"])
 
-    stop, follower = threading.Event(), ZookeeperFollower(followed, note)
+    stop, follower = threading.Event(), ZookeeperWatcher(followed, note)
     thread = threading.Thread(target=follower.run, args=(stop,))
     thread.start()
     try:
@@ -74,7 +74,7 @@ def put(client: KazooClient, path: str, data: bytes) -> None:
     client.retry(client.set, path, data)
 
 
-def held(cluster: Cluster) -> dict[str, dict[tuple[str, int], int]]:
+def held(cluster: ClusterState) -> dict[str, dict[tuple[str, int], int]]:
     with cluster.lock:
         return held_outside(cluster.windows)[0]
 

@@ -16,11 +16,11 @@ from history.kept import MINUTE_MS, START_MS, group, log_end, minute, partition,
 from pyspark.sql import SparkSession
 
 from warren.cli import main
-from warren.history import files
-from warren.history.past import Past
-from warren.history.period import Period
-from warren.terminal.past_group import Ambiguous, NothingKept, history
-from warren.terminal.report import report
+from warren.history import table_files
+from warren.history.reader import Past
+from warren.model.period import Period
+from warren.terminal.history_command import Ambiguous, NothingKept, history
+from warren.terminal.report_command import report
 
 OK, ERR, STOP = 1, 3, 4
 HOUR = Period(START_MS, START_MS + 10 * MINUTE_MS)
@@ -145,7 +145,7 @@ def test_what_is_large_is_read_by_spark(
     with past.reading("billing") as kept:
         expected = kept.steps(START_MS, MINUTE_MS)
     monkeypatch.setattr(Past, "session", shared)
-    monkeypatch.setattr(files, "SMALL_ROWS", 10)
+    monkeypatch.setattr(table_files, "SMALL_ROWS", 10)
     with past.reading("billing") as kept:
         found = kept.steps(START_MS, MINUTE_MS)
 

@@ -13,7 +13,7 @@ from serve.running import ask as get
 from terminal.asked import HOSTILE, ask, of, warren
 
 from warren.serve.v4.shapes import Moment, Overview
-from warren.terminal import overview
+from warren.terminal import group_table
 from warren.terminal.remote import Remote
 from warren.terminal.words import age, shown, trend
 
@@ -97,12 +97,12 @@ def test_a_group_is_explained_partition_by_partition(server: Running) -> None:
 
 def test_narrow_terminals_cut_names_and_keep_numbers(server: Running) -> None:
     seen = Remote(of(server)).overview()
-    lines = overview.lines(seen, overview.Filter())
+    lines = group_table.lines(seen, group_table.Filter())
     shown_at = {}
 
     for width in (30, 60, 100, 140):
         console = Console(width=width, file=StringIO())
-        console.print(overview.render(seen, lines, width, most=3))
+        console.print(group_table.render(seen, lines, width, most=3))
         shown_at[width] = console.file.getvalue().splitlines()  # type: ignore[attr-defined]  # it is a StringIO
 
     assert {
@@ -166,7 +166,7 @@ def test_reading_that_is_behind_is_told_above_the_groups() -> None:
         board = Moment(NOW_S * 1000, {}, behind_s)
         console = Console(width=100)
         with console.capture() as printed:
-            console.print(overview.render(Overview(board, ready=True, clusters=[]), [], 100))
+            console.print(group_table.render(Overview(board, ready=True, clusters=[]), [], 100))
         return printed.get().splitlines()
 
     told = {behind_s: heads(behind_s) for behind_s in (None, 3.1, 42.4, 600.0)}

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from warren.tables import LOG_ENDS
+from warren.model.tables import LOG_ENDS
 
 NOW = 2_000_000_000
 

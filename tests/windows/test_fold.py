@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from windows.batches import NOW, Record, batch, log_ends
 from windows.model import Model, Slot
 
-from warren.windows.view import detail
+from warren.windows.window_reader import detail
 from warren.windows.windows import Windows
 
 END = 5_000

@@ -2,7 +2,7 @@
 
 from windows.batches import NOW, Record, batch, log_ends
 
-from warren.windows.view import detail, histories
+from warren.windows.window_reader import detail, histories
 from warren.windows.windows import Windows
 
 WEEK_MS = 604_800_000

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from windows.batches import NOW, Record, batch, log_ends
 
-from warren.group_events import (
+from warren.model.group_events import (
     ClassicGroup,
     ClassicMember,
     Epoch,
@@ -16,9 +16,9 @@ from warren.group_events import (
     Protocol,
     TopicNames,
 )
+from warren.windows.group_members import TOLD, Membership
 from warren.windows.limits import NO_ROOM, Limits
-from warren.windows.membership import TOLD, Membership
-from warren.windows.view import detail
+from warren.windows.window_reader import detail
 from warren.windows.windows import Windows
 
 

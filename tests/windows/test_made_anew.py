@@ -1,7 +1,7 @@
 from windows.batches import NOW, Record, batch, log_ends
 
-from warren.windows.made_anew import replace_topic
-from warren.windows.view import detail
+from warren.windows.replaced_topic import replace_topic
+from warren.windows.window_reader import detail
 from warren.windows.windows import Windows
 
 

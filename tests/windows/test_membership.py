@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warren.group_events import (
+from warren.model.group_events import (
     ClassicGroup,
     ClassicMember,
     Epoch,
@@ -19,7 +19,7 @@ from warren.group_events import (
     Protocol,
     TopicNames,
 )
-from warren.windows.membership import Changes, Membership
+from warren.windows.group_members import MemberChanges, Membership
 
 ORDERS, BILLS = UUID(int=1), UUID(int=2)
 NAMES = {ORDERS: "orders", BILLS: "bills"}
@@ -43,7 +43,7 @@ def assigned(client: str, topics: dict[UUID, tuple[int, ...]], epoch: int = 1) -
     return MemberAssigned("billing", f"m-{client}", epoch, topics)
 
 
-def fold(membership: Membership, *events: Event) -> Changes:
+def fold(membership: Membership, *events: Event) -> MemberChanges:
     return membership.fold(events)
 
 
@@ -83,7 +83,7 @@ def test_a_group_without_members_has_no_owners_and_still_is() -> None:
     membership = Membership()
     fold(membership, classic(1, a={"orders": (0,)}))
 
-    assert fold(membership, classic(2)) == Changes({"billing": {}})
+    assert fold(membership, classic(2)) == MemberChanges({"billing": {}})
     assert "billing" in membership.groups
 
 
@@ -94,7 +94,7 @@ def test_only_groups_that_changed_are_told() -> None:
     other = ClassicGroup("other", 1, ())
     unrelated = fold(membership, Ignored("billing", "target"), MemberGone("billing", "m-a"), other)
 
-    assert unrelated == Changes({"other": {}})
+    assert unrelated == MemberChanges({"other": {}})
 
 
 def test_members_of_a_kip_848_group_come_in_any_order() -> None:
@@ -111,7 +111,7 @@ def test_members_of_a_kip_848_group_come_in_any_order() -> None:
         membership = named()
         changes = fold(membership, *order)
 
-        assert changes == Changes({"billing": expected})
+        assert changes == MemberChanges({"billing": expected})
         assert membership.groups["billing"].epoch == 4
 
 
@@ -134,7 +134,7 @@ def test_a_member_that_leaves_owns_nothing() -> None:
 
     changes = fold(membership, *[MemberGone("billing", "m-a")] * 3)
 
-    assert changes == Changes({"billing": {("bills", 0): ("/b", "b")}})
+    assert changes == MemberChanges({"billing": {("bills", 0): ("/b", "b")}})
 
 
 def test_topic_ids_wait_until_they_have_names() -> None:
@@ -156,9 +156,9 @@ def test_a_tombstone_ends_the_members_of_its_group() -> None:
     fold(classic_group, classic(1, a={"orders": (0,)}, b={}))
     fold(consumer_group, seen("a"), assigned("a", {ORDERS: (0,)}), seen("b"))
 
-    assert fold(classic_group, CLASSIC_TOMBSTONE) == Changes({"billing": {}})
-    assert fold(consumer_group, CONSUMER_TOMBSTONE) == Changes({"billing": {}})
-    assert fold(Membership(), CLASSIC_TOMBSTONE) == Changes({})
+    assert fold(classic_group, CLASSIC_TOMBSTONE) == MemberChanges({"billing": {}})
+    assert fold(consumer_group, CONSUMER_TOMBSTONE) == MemberChanges({"billing": {}})
+    assert fold(Membership(), CLASSIC_TOMBSTONE) == MemberChanges({})
     assert classic_group.groups == consumer_group.groups == {}
     assert classic_group.idle == consumer_group.idle == {}
 
@@ -178,7 +178,7 @@ def test_a_group_deleted_and_made_again_in_one_batch_has_its_new_members() -> No
 
     changes = fold(membership, CLASSIC_TOMBSTONE, classic(1, b={"orders": (1,)}))
 
-    assert changes == Changes({"billing": {("orders", 1): ("/b", "b")}})
+    assert changes == MemberChanges({"billing": {("orders", 1): ("/b", "b")}})
 
 
 def test_an_upgrade_to_kip_848_and_back_keeps_the_owners() -> None:
@@ -197,8 +197,8 @@ def test_an_upgrade_to_kip_848_and_back_keeps_the_owners() -> None:
     )
 
     one = {("orders", 0): ("/a", "a")}
-    assert upgraded == Changes({"billing": one | {("orders", 1): ("/a", "a")}})
-    assert downgraded == Changes({"billing": one})
+    assert upgraded == MemberChanges({"billing": one | {("orders", 1): ("/a", "a")}})
+    assert downgraded == MemberChanges({"billing": one})
     assert membership.groups["billing"].protocol is Protocol.CLASSIC
 
 
@@ -206,7 +206,7 @@ def test_a_late_tombstone_of_the_protocol_a_group_has_left_is_none() -> None:
     membership = named()
     fold(membership, seen("a"), assigned("a", {ORDERS: (0,)}))
 
-    assert fold(membership, CLASSIC_TOMBSTONE) == Changes({})
+    assert fold(membership, CLASSIC_TOMBSTONE) == MemberChanges({})
     assert "billing" in membership.groups
 
 
@@ -252,7 +252,7 @@ def test_batches_do_not_matter_to_who_owns_what_in_the_end(log: list[Event]) -> 
     assert together.owners == singly
 
 
-def last_owners(all_changes: Iterable[Changes]) -> dict[str, object]:
+def last_owners(all_changes: Iterable[MemberChanges]) -> dict[str, object]:
     owners: dict[str, object] = {}
     for changes in all_changes:
         owners |= changes.owners

@@ -3,12 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from warren.windows.precedence import (
-    PATIENCE_MS,
-    Precedence,
-    groups_outside,
-    outside_order,
-)
+from warren.windows.precedence import PATIENCE_MS, Precedence, groups_outside, outside_order
 from warren.windows.windows import Windows
 
 NOW_S = 1_700_000_000

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from windows.batches import NOW, Record, batch, log_ends
 from windows.test_fold import GROUPS, some_records, windows_of
 
-from warren.windows import snapshot
+from warren.windows import snapshot_arrays
 from warren.windows.limits import Limits
-from warren.windows.view import detail
+from warren.windows.window_reader import detail
 from warren.windows.windows import Windows
 
 
@@ -23,8 +23,8 @@ def made_again(windows: Windows) -> Windows:
 
 
 def restore(into: Windows, windows: Windows) -> None:
-    names, lying = snapshot.copy(windows, snapshot.room(windows))
-    snapshot.restore(into, names, snapshot.arrange(lying))
+    names, lying = snapshot_arrays.copy(windows, snapshot_arrays.room(windows))
+    snapshot_arrays.restore(into, names, snapshot_arrays.arrange(lying))
 
 
 @settings(deadline=None, max_examples=200)  # the first example pays for imports
@@ -115,13 +115,13 @@ def test_windows_that_grew_since_memory_was_had_are_copied_whole() -> None:
     windows = Windows()
     windows.set_log_ends(log_ends(10), {"t": 1})
     windows.fold(batch(Record(1, 5)), NOW)
-    before = snapshot.room(windows)
+    before = snapshot_arrays.room(windows)
     windows.set_log_ends(log_ends(10, 10, 10), {"t": 3})
     windows.fold(batch(Record(2, 6), Record(3, 7, group="another")), NOW)
 
-    names, lying = snapshot.copy(windows, before)
+    names, lying = snapshot_arrays.copy(windows, before)
     again = Windows()
-    snapshot.restore(again, names, snapshot.arrange(lying))
+    snapshot_arrays.restore(again, names, snapshot_arrays.arrange(lying))
 
     assert windows_of(again) == windows_of(windows)
     assert again.ends.newest("t") == [10, 10, 10]
@@ -132,8 +132,8 @@ def test_groups_that_do_not_share_out_their_topics_are_refused(begins: list[int]
     windows = Windows()
     windows.set_log_ends(log_ends(10), {"t": 1})
     windows.fold(batch(Record(1, 5)), NOW)
-    names, lying = snapshot.copy(windows, snapshot.room(windows))
-    arrays = snapshot.arrange(lying) | {"group_pair": np.array(begins)}
+    names, lying = snapshot_arrays.copy(windows, snapshot_arrays.room(windows))
+    arrays = snapshot_arrays.arrange(lying) | {"group_pair": np.array(begins)}
 
     with pytest.raises(ValueError, match="groups do not share out"):
-        snapshot.restore(Windows(), names, arrays)
+        snapshot_arrays.restore(Windows(), names, arrays)

@@ -1,17 +1,82 @@
-"""One client profile for two clients: librdkafka, which asks, and Spark's, which reads."""
+"""One client profile for two clients: librdkafka, which sends requests, and Spark's, which reads.
 
-from collections.abc import Sequence
+Amazon MSK's IAM tokens come from Amazon's own library, where it is installed.
+"""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
-from confluent_kafka import KafkaException
+import structlog
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from warren.clients import msk
-from warren.clients.complaints import Complaints
 from warren.config import Connection, Iam, Sasl, Tls
 from warren.errors import IamMissing, Unreachable
 
+
+class Complaints:
+    """Remembers the last one: give it to a client as `error_cb`."""
+
+    def __init__(self) -> None:
+        self.last = ""
+
+    def __call__(self, error: KafkaError) -> None:
+        # That all brokers are down follows from what was told before, and gives no reason.
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  # librdkafka's own codes
+            # Without "(after 3ms in state CONNECT)": the same failure should read the same.
+            self.last = error.str().partition(" (after ")[0]
+
+    def reason(self, error: KafkaException) -> str:
+        """Such as a wrong password; if nothing was told, what the call failed of."""
+        return self.last or str(error.args[0].str())
+
+    def forget(self) -> None:
+        self.last = ""
+
+
+log = structlog.get_logger()
+
+SIGNER = "aws_msk_iam_sasl_signer"
 MS = 1000
+
+Token = tuple[str, float]  # and when it ends, in seconds
+
+
+def is_installed() -> bool:
+    return find_spec(SIGNER) is not None
+
+
+def token_of(iam: Iam) -> Callable[[str], Token]:
+    """Give confluent-kafka's `oauth_cb`: it is called when a token is needed, and before it ends.
+
+    confluent-kafka keeps what goes wrong in it to itself, so it is logged.
+    """
+
+    def token(_: str) -> Token:
+        try:
+            signed, ends_ms = _signed(iam)
+        except Exception as error:
+            log.error("no token for MSK", type="module", name=iam.name, problem=str(error))  # noqa: TRY400  # a line, not a trace
+            raise
+        return signed, ends_ms / MS
+
+    return token
+
+
+def _signed(iam: Iam) -> tuple[str, int]:
+    provider = import_module(SIGNER).MSKAuthTokenProvider
+    signed: tuple[str, int]
+    if iam.role_arn:
+        signed = provider.generate_auth_token_from_role_arn(iam.region, iam.role_arn)
+    elif iam.profile:
+        signed = provider.generate_auth_token_from_profile(iam.region, iam.profile)
+    else:
+        signed = provider.generate_auth_token(iam.region)
+    return signed
+
+
 READER = "warren-reader"  # how the groups of Spark's consumers begin
 MODULES = "org.apache.kafka.common.security"
 LOGIN_MODULES = {
@@ -26,7 +91,7 @@ def admin_client(
     servers: Sequence[str], connection: Connection, complain: Complaints | None = None
 ) -> AdminClient:
     """Make a client that asks; raises `SourceError` when there is nothing to log in with."""
-    if connection.iam is not None and not msk.is_installed():
+    if connection.iam is not None and not is_installed():
         raise IamMissing
     settings = librdkafka(servers, connection)
     try:
@@ -57,7 +122,7 @@ def librdkafka(servers: Sequence[str], connection: Connection) -> dict[str, obje
         )
     if connection.iam is not None:
         settings["sasl.mechanism"] = "OAUTHBEARER"
-        settings["oauth_cb"] = msk.token_of(connection.iam)
+        settings["oauth_cb"] = token_of(connection.iam)
     elif sasl is not None:
         settings |= _librdkafka_login(sasl)
     return settings

@@ -1,8 +1,6 @@
 """burrow.toml as types: keys, defaults, bounds, old names, environment. Start at `load`."""
 
 from warren.config.config import Config, Connection, Loaded
-from warren.config.groups import GroupFilter
-from warren.config.history import History
 from warren.config.load import load
 from warren.config.modules import Cluster, Consumer, Evaluator, HttpServer, Storage
 from warren.config.notifiers import (
@@ -18,6 +16,8 @@ from warren.config.secrets import FrozenMap, Secret
 from warren.config.sections import (
     ClientProfile,
     General,
+    GroupFilter,
+    HistorySettings,
     Iam,
     Logging,
     Metrics,
@@ -50,7 +50,7 @@ __all__ = [
     "FrozenMap",
     "General",
     "GroupFilter",
-    "History",
+    "HistorySettings",
     "HttpNotifier",
     "HttpServer",
     "HttpSink",

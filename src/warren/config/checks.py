@@ -1,20 +1,192 @@
-"""What only the whole configuration can tell: names that refer to nothing, files that are missing.
+"""What only the whole configuration can tell: unknown names, missing files."""
 
-Strict where Burrow would crash, fail or silently lose something; what Burrow accepts and can use,
-starts.
-"""
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
-from collections.abc import Iterable, Iterator
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    PublicFormat,
+    load_pem_private_key,
+)
 
-from warren.config import certificates
-from warren.config.config import Config
+from warren.config import keys
+from warren.config.config import OF_KAFKA, Config
 from warren.config.findings import Findings
-from warren.config.kinds import OF_KAFKA
-from warren.config.notifier_checks import check_notifier
+from warren.config.notifiers import (
+    AlertmanagerNotifier,
+    EmailNotifier,
+    HttpNotifier,
+    Notifier,
+    OverHttp,
+    SlackNotifier,
+)
 from warren.config.secrets import shown
 from warren.config.sections import ClientProfile, Tls
-from warren.config.sink_checks import check_sink
-from warren.config.sinks import HttpSink
+from warren.config.sinks import ElasticsearchSink, FilesSink, HttpSink, InfluxdbSink, Sink
+
+
+def certificates(file: str) -> list[x509.Certificate]:
+    """Read a PEM file of certificates; raises ValueError with what is wrong."""
+    try:
+        return x509.load_pem_x509_certificates(_bytes(file))
+    except ValueError as error:
+        reason = _reason(error, "holds no certificates in PEM form")
+        raise ValueError(f"{reason}; must be a PEM file of certificates") from error
+
+
+def private_key(file: str) -> PrivateKeyTypes:
+    try:
+        return load_pem_private_key(_bytes(file), password=None)
+    except TypeError as error:
+        reason = "is protected by a password"
+        raise ValueError(f"{reason}; must be a PEM file of a private key without one") from error
+    except ValueError as error:
+        reason = _reason(error, "holds no private key in PEM form")
+        raise ValueError(f"{reason}; must be a PEM file of a private key") from error
+
+
+def are_pair(certfile: str, keyfile: str) -> bool:
+    """Say whether the first certificate was made for the key; both are known to be readable."""
+    form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
+    certified = certificates(certfile)[0].public_key().public_bytes(*form)
+    return certified == private_key(keyfile).public_key().public_bytes(*form)
+
+
+class _Unreadable(ValueError):
+    pass
+
+
+def _bytes(file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise _Unreadable(f"cannot be read: {error.strerror}") from error
+
+
+def _reason(error: ValueError, otherwise: str) -> str:
+    return str(error) if isinstance(error, _Unreadable) else otherwise
+
+
+def check_sink(sink: Sink, tls: Mapping[str, Tls], findings: Findings) -> None:
+    path = f"sink.{sink.name}"
+    match sink:
+        case InfluxdbSink():
+            _check_influxdb(path, sink, findings)
+        case ElasticsearchSink():
+            _check_sink_login(path, sink, "api-key" if sink.api_key else "", findings)
+        case FilesSink() if not sink.directory:
+            findings.refuse(f"{path}.directory", "is empty; must be a directory or a URL")
+    if isinstance(sink, HttpSink) and sink.tls and sink.tls not in tls:
+        allowed = ", ".join(sorted(tls)) or "none, as there is no [tls.NAME] section"
+        problem = f"names no tls section; must be one of: {allowed}"
+        findings.refuse_value(f"{path}.tls", shown(sink.tls), problem)
+
+
+def _check_influxdb(path: str, sink: InfluxdbSink, findings: Findings) -> None:
+    if not sink.database and not sink.bucket:
+        text = "missing; name a database (InfluxDB 1.x) or a bucket (InfluxDB 2 and 3)"
+        findings.refuse(f"{path}.database", text)
+    if sink.database and sink.bucket:
+        text = "there is a database as well; one is InfluxDB 1.x, the other 2 and 3"
+        findings.refuse(f"{path}.bucket", text)
+    if sink.bucket and sink.username:
+        text = "a bucket is written to with a token; leave the user out"
+        findings.refuse(f"{path}.username", text)
+    if sink.database and sink.org:
+        findings.refuse(f"{path}.org", "is for a bucket; a database has no organisation")
+    _check_sink_login(path, sink, "token" if sink.token else "", findings)
+
+
+def _check_sink_login(path: str, sink: HttpSink, instead: str, findings: Findings) -> None:
+    if instead and (sink.username or sink.password):
+        findings.refuse(f"{path}.{instead}", "there is a user as well; log in with one of them")
+    if sink.password and not sink.username:
+        findings.refuse(f"{path}.username", "missing; there is a password")
+
+
+# Burrow's own classes, which can do nothing without a template; ours bring theirs.
+_TEMPLATED = {"http", "email", "null"}
+
+
+def check_notifier(notifier: Notifier, findings: Findings) -> None:
+    path = f"notifier.{notifier.name}"
+    _check_templates(path, notifier, findings)
+    match notifier:
+        case HttpNotifier():
+            _check_urls(path, notifier, findings)
+        case EmailNotifier():
+            _check_addresses(path, notifier, findings)
+        case SlackNotifier():
+            _check_webhook(f"{path}.webhook-url", notifier, findings)
+        case AlertmanagerNotifier():
+            _check_alerts(path, notifier, findings)
+    if isinstance(notifier, OverHttp):
+        _check_headers(f"{path}.headers", notifier.headers, findings)
+    if isinstance(notifier, OverHttp | EmailNotifier) and not notifier.noverify:
+        findings.can_use(f"{path}.extra-ca", notifier.extra_ca, certificates)
+
+
+def _check_templates(path: str, notifier: Notifier, findings: Findings) -> None:
+    is_templated = notifier.class_name in _TEMPLATED
+    if is_templated or notifier.template_open:
+        _check_template(f"{path}.template-open", notifier.template_open, findings)
+    if notifier.send_close and (is_templated or notifier.template_close):
+        _check_template(f"{path}.template-close", notifier.template_close, findings)
+
+
+def _check_urls(path: str, notifier: HttpNotifier, findings: Findings) -> None:
+    if not notifier.url_open:
+        findings.refuse(f"{path}.url-open", "missing; an http notifier needs a URL")
+    if notifier.send_close and not notifier.url_close:
+        findings.refuse(f"{path}.url-close", "missing; send-close needs a URL")
+
+
+def _check_addresses(path: str, notifier: EmailNotifier, findings: Findings) -> None:
+    for key, value in (("from", notifier.sender), ("to", notifier.to)):
+        if not value:
+            findings.refuse(f"{path}.{key}", "is empty; must be a mail address")
+
+
+def _check_webhook(path: str, notifier: SlackNotifier, findings: Findings) -> None:
+    try:
+        keys.url(notifier.webhook_url.reveal())
+    except ValueError as error:
+        findings.refuse(path, f"is not allowed: {error}; must be the URL of an incoming webhook")
+
+
+def _check_alerts(path: str, notifier: AlertmanagerNotifier, findings: Findings) -> None:
+    for label in notifier.extras:
+        if not re.fullmatch("[a-z_][a-z0-9_]*", label):
+            text = "cannot be a label of an alert; must be letters, digits and underscores"
+            findings.refuse_value(f"{path}.extras", shown(label), text)
+    if notifier.send_once:
+        text = "is not possible: Alertmanager forgets an alert that is not repeated"
+        findings.refuse(f"{path}.send-once", text)
+
+
+def _check_headers(path: str, headers: Mapping[str, str], findings: Findings) -> None:
+    for name, value in headers.items():
+        if not re.fullmatch("[!#$%&'*+.^_`|~0-9a-z-]+", name):
+            findings.refuse_value(path, shown(name), "cannot be the name of a header")
+        elif not value.isprintable():
+            findings.refuse_value(path, shown(name), "has a value that cannot be in a header")
+
+
+def _check_template(path: str, file: str, findings: Findings) -> None:
+    if not file:
+        findings.refuse(path, "missing; must name a template file")
+        return
+    try:
+        Path(file).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a name with a null in it
+        reason = error.strerror if isinstance(error, OSError) else error
+        problem = f"cannot be read: {reason}; must be a template file"
+        if not Path(file).is_absolute():
+            problem += f", relative to the working directory {Path.cwd()}"
+        findings.refuse_value(path, shown(file), problem)
 
 
 def check(config: Config, findings: Findings) -> None:
@@ -26,7 +198,7 @@ def check(config: Config, findings: Findings) -> None:
         check_tls(tls, findings)
     for name, server in config.httpservers.items():
         path = f"httpserver.{name}.client-cafile"
-        findings.can_use(path, server.client_cafile, certificates.certificates)
+        findings.can_use(path, server.client_cafile, certificates)
     for notifier in config.notifiers.values():
         check_notifier(notifier, findings)
     for sink in config.sinks.values():
@@ -129,15 +301,15 @@ def _check_login(name: str, config: Config, findings: Findings) -> None:
 def check_tls(tls: Tls, findings: Findings) -> None:
     path = f"tls.{tls.name}"
     usable = [
-        findings.can_use(f"{path}.certfile", tls.certfile, certificates.certificates),
-        findings.can_use(f"{path}.keyfile", tls.keyfile, certificates.private_key),
+        findings.can_use(f"{path}.certfile", tls.certfile, certificates),
+        findings.can_use(f"{path}.keyfile", tls.keyfile, private_key),
     ]
-    findings.can_use(f"{path}.cafile", tls.cafile, certificates.certificates)
+    findings.can_use(f"{path}.cafile", tls.cafile, certificates)
     if tls.certfile and not tls.keyfile:
         findings.refuse(f"{path}.keyfile", "missing; a certfile needs its keyfile")
     elif tls.keyfile and not tls.certfile:
         findings.refuse(f"{path}.certfile", "missing; a keyfile needs its certfile")
-    elif tls.certfile and all(usable) and not certificates.are_pair(tls.certfile, tls.keyfile):
+    elif tls.certfile and all(usable) and not are_pair(tls.certfile, tls.keyfile):
         certfile = shown(tls.certfile)
         text = f"is not the key of the certificate in {certfile}; must be a PEM file of that key"
         findings.refuse_value(f"{path}.keyfile", shown(tls.keyfile), text)

@@ -1,18 +1,85 @@
-"""The configuration file: found as Burrow finds it, and read into plain tables.
-
-Keys come out in lower case, because Burrow's are case-insensitive; values keep theirs.
-"""
+"""The file and the environment: found as Burrow finds them, read into plain tables."""
 
 import json
+import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from warren.config import dotenv
 from warren.errors import ConfigError
+
+_LINE = re.compile(
+    r"""\s*(?:export\s+)?(?P<key>[\w.-]+)\s*(?:=|:\s)\s*
+    (?:'(?P<single>[^']*)'|"(?P<double>(?:[^"\\]|\\.)*)"|(?P<bare>[^#]*?))\s*(?:\#.*)?""",
+    re.VERBOSE,
+)
+_ESCAPES = {r"\n": "\n", r"\r": "\r", r"\"": '"', r"\\": "\\"}
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Read the lines into nested tables; raises ValueError with the number of a bad line."""
+    tables: dict[str, Any] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        found = _LINE.fullmatch(line)
+        if not found:
+            raise ValueError(f"expected KEY=VALUE (at line {number})")
+        *sections, key = found["key"].lower().split(".")
+        table = tables
+        for section in sections:
+            table = table.setdefault(section, {})
+            if not isinstance(table, dict):
+                raise ValueError(f"{section} is a value and a section (at line {number})")  # noqa: TRY004  a fault of the file
+        table[key] = _value(found)
+    return tables
+
+
+def _value(found: re.Match[str]) -> str:
+    if found["single"] is not None:
+        return found["single"]
+    if found["double"] is not None:
+        return re.sub(r"\\.", lambda m: _ESCAPES.get(m[0], m[0]), found["double"])
+    return found["bare"]
+
+
+class Environment:
+    """The variables of one prefix. `storage.default.intervals` is BURROW_STORAGE_DEFAULT_INTERVALS.
+
+    Empty variables are ignored; the ones that were asked for are remembered.
+    """
+
+    def __init__(self, variables: Mapping[str, str], prefix: str) -> None:
+        self._variables = {name: value for name, value in variables.items() if value}
+        self._prefix = prefix
+        self._asked: set[str] = set()
+
+    def variable(self, path: str) -> str:
+        name = f"{self._prefix}_{path}" if self._prefix else path
+        return name.upper().replace(".", "_").replace("-", "_")
+
+    def get(self, path: str) -> str | None:
+        name = self.variable(path)
+        self._asked.add(name)
+        return self._variables.get(name)
+
+    def mentions(self, section: str) -> bool:
+        """Say whether any variable could be about a section."""
+        start = self.variable(section) + "_"
+        return any(name.startswith(start) for name in self._variables)
+
+    def ignored(self, sections: Iterable[str]) -> list[str]:
+        """List the variables that look like keys of these sections and are none."""
+        if not self._prefix:
+            return []
+        starts = tuple(self.variable(section) + "_" for section in sections)
+        return sorted(
+            name for name in self._variables if name.startswith(starts) and name not in self._asked
+        )
+
 
 Table = dict[str, Any]
 
@@ -130,6 +197,6 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "toml": tomllib.loads,
     "yaml": _yaml,
     "yml": _yaml,
-    "dotenv": dotenv.parse,
-    "env": dotenv.parse,
+    "dotenv": parse,
+    "env": parse,
 }

@@ -13,7 +13,7 @@ def one_line(text: str) -> str:
     return text.replace("\n", "\\n").replace("\r", "\\r")
 
 
-class Problem(NamedTuple):
+class ConfigProblem(NamedTuple):
     path: str  # section.name.key
     text: str
 
@@ -23,7 +23,7 @@ class Problem(NamedTuple):
 
 @dataclass
 class Findings:
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ConfigProblem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Findings:
     def refuse(self, path: str, text: str) -> None:
         """Note a problem; the first of a key is enough."""
         if all(problem.path != path for problem in self.problems):
-            self.problems.append(Problem(path, text))
+            self.problems.append(ConfigProblem(path, text))
 
     def refuse_value(self, path: str, value: str, problem: str) -> None:
         """Refuse a value that was accepted by itself and does not do in its place."""

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from warren.config.groups import GroupFilter
 from warren.config.keys import (
     AllowedHost,
     Count,
@@ -18,12 +17,12 @@ from warren.config.keys import (
     key,
 )
 from warren.config.secrets import Secret
-from warren.config.sections import Named
+from warren.config.sections import GroupFilter, NamedSection
 
 _NO_THREADS = "nothing waits in queues or for workers here"
 
 
-class Filtered(Named, frozen=True, kw_only=True):
+class Filtered(NamedSection, frozen=True, kw_only=True):
     """A module that cares about some groups only."""
 
     group_allowlist: Annotated[
@@ -48,7 +47,7 @@ class Filtered(Named, frozen=True, kw_only=True):
         return GroupFilter(self.group_allowlist, self.group_denylist)
 
 
-class Cluster(Named, frozen=True, kw_only=True):
+class Cluster(NamedSection, frozen=True, kw_only=True):
     class_name: Annotated[str, key("What kind of cluster.")] = "kafka"
     servers: Annotated[
         tuple[HostPort, ...], key("Brokers to ask first.", example='["localhost:9092"]')
@@ -138,7 +137,7 @@ class Storage(Filtered, frozen=True, kw_only=True):
     queue_depth: Annotated[Seconds, key("Burrow's queues.", unused=_NO_THREADS)] = 1
 
 
-class Evaluator(Named, frozen=True, kw_only=True):
+class Evaluator(NamedSection, frozen=True, kw_only=True):
     class_name: Annotated[str, key("How verdicts are made.")] = "caching"
     expire_cache: Annotated[Seconds, key("Seconds that a verdict may be old.")] = 10
     minimum_complete: Annotated[
@@ -152,7 +151,7 @@ class Evaluator(Named, frozen=True, kw_only=True):
     allowed_lag: Annotated[Seconds, key("Lag, in messages, that counts as none.")] = 0
 
 
-class HttpServer(Named, frozen=True, kw_only=True):
+class HttpServer(NamedSection, frozen=True, kw_only=True):
     address: Annotated[Listen, key("Where to listen; :0 is any free port.", example=":8000")]
     timeout: Annotated[
         int, key("Time-out of a request and of an idle connection, seconds; 0 is none.")

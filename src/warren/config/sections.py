@@ -1,12 +1,16 @@
 """The sections there is one of, and the profiles that clusters, consumers and servers refer to."""
 
-from typing import Annotated
+import functools
+import re
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
+import re2
 
-from warren.config import versions
+from warren.config import keys
 from warren.config.keys import (
     Check,
+    Count,
     HostPort,
     KafkaVersion,
     Name,
@@ -20,6 +24,35 @@ from warren.config.keys import (
     one_of,
 )
 from warren.config.secrets import FrozenMap, Secret
+
+# What is not UTF-8 in Kafka arrives as lone surrogates; Go's regexps see U+FFFD, one for each byte.
+_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+
+
+@functools.cache
+def compiled(pattern: str) -> Any:
+    """Compile in RE2's dialect, which is Go's; raises ValueError with RE2's reason."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else "not a regular expression"
+        raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from error
+
+
+class GroupFilter(NamedTuple):
+    """Two regular expressions, searched for anywhere in the name; an empty one is none."""
+
+    allow: str = ""
+    deny: str = ""
+
+    def accepts(self, group: str) -> bool:
+        name = _NOT_UTF8.sub("\ufffd", group)
+        if self.allow and not compiled(self.allow).search(name):
+            return False
+        return not (self.deny and compiled(self.deny).search(name))
+
 
 LEVELS = ("debug", "info", "warn", "error", "panic", "fatal")
 
@@ -174,13 +207,13 @@ class Metrics(Section, frozen=True, kw_only=True):
     ] = 0
 
 
-class Named(Section, frozen=True, kw_only=True):
+class NamedSection(Section, frozen=True, kw_only=True):
     """A section with a name of its own, as in `[cluster.NAME]`."""
 
     name: str = ""
 
 
-class ClientProfile(Named, frozen=True, kw_only=True):
+class ClientProfile(NamedSection, frozen=True, kw_only=True):
     client_id: Annotated[str, key("Client id shown to the brokers.")] = "burrow-lagchecker"
     kafka_version: Annotated[KafkaVersion, key("Version of the brokers, at least.")] = "2.8.0"
     tls: Annotated[Name, key("The `tls` section to connect with.", example="mytls")] = ""
@@ -193,10 +226,10 @@ class ClientProfile(Named, frozen=True, kw_only=True):
 
     @property
     def kafka_release(self) -> tuple[int, ...]:
-        return tuple(int(part) for part in versions.resolve(self.kafka_version).split("."))
+        return tuple(int(part) for part in keys.resolve(self.kafka_version).split("."))
 
 
-class Tls(Named, frozen=True, kw_only=True):
+class Tls(NamedSection, frozen=True, kw_only=True):
     certfile: Annotated[str, key("Certificate, PEM.", example="cert.pem")] = ""
     keyfile: Annotated[str, key("Private key of the certificate, PEM.", example="key.pem")] = ""
     cafile: Annotated[
@@ -205,7 +238,7 @@ class Tls(Named, frozen=True, kw_only=True):
     noverify: Annotated[bool, key("Do not verify the other side's certificate.")] = False
 
 
-class Sasl(Named, frozen=True, kw_only=True):
+class Sasl(NamedSection, frozen=True, kw_only=True):
     username: Annotated[str, key("User name; client id with OAUTHBEARER.", example="warren")] = ""
     password: Annotated[
         Secret, key("Password; client secret with OAUTHBEARER.", example="secret")
@@ -228,7 +261,7 @@ class Sasl(Named, frozen=True, kw_only=True):
     ] = False
 
 
-class Iam(Named, frozen=True, kw_only=True):
+class Iam(NamedSection, frozen=True, kw_only=True):
     region: Annotated[str, key("AWS region of the MSK cluster; required.", example="eu-west-1")] = (
         ""
     )
@@ -237,4 +270,47 @@ class Iam(Named, frozen=True, kw_only=True):
     ] = ""
     profile: Annotated[
         str, key("AWS profile; the default chain if neither is set.", example="default")
+    ] = ""
+
+
+Granularity = Literal["partition", "topic", "group"]
+
+
+class HistorySettings(Section, frozen=True, kw_only=True):
+    """Warren's own: verdicts and log ends in a Delta table; kept if the section exists."""
+
+    directory: Annotated[
+        str,
+        key(
+            "Where the table is: a directory, or a URL that Spark can read and write.",
+            default="`history` in `general.state-dir`, or `warren-history` here",
+            example="/var/lib/warren/history",
+        ),
+    ] = ""
+    history_interval: Annotated[Period, key("Seconds between two moments that are kept.")] = 60
+    history_days: Annotated[Count, key("Days that a moment is kept.")] = 30
+    history_granularity: Annotated[
+        Granularity,
+        key(
+            "How fine the rows of a group are: one for each partition, each topic, or the group's "
+            "alone. Log ends are as fine as the groups that read the topic."
+        ),
+    ] = "partition"
+    by_partition: Annotated[
+        Regexp,
+        key("Groups in whose name this is found have rows of partitions.", example="^important-"),
+    ] = ""
+    by_topic: Annotated[
+        Regexp,
+        key(
+            "Groups in whose name this is found have rows of topics instead; beats by-partition.",
+            example="^bulk-",
+        ),
+    ] = ""
+    by_group: Annotated[
+        Regexp,
+        key(
+            "Groups in whose name this is found have their own row only; beats both.",
+            example="^dev-",
+        ),
     ] = ""

@@ -1,6 +1,6 @@
 """Sinks: what all have in common, then one Struct for each class-name.
 
-A new class is a Struct here, a line in `SINKS` and what delivers to it in `warren.sinks.targets`.
+A new class is a Struct here, a line in `SINKS` and what delivers to it in `warren.sinks.stream`.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Annotated
 from warren.config import times
 from warren.config.keys import Check, Count, Name, Period, Url, key
 from warren.config.secrets import Secret
-from warren.config.sections import Named
+from warren.config.sections import NamedSection
 
 EARLIEST, LATEST = "earliest", "latest"
 _INDEX = re.compile(r"[a-z0-9.][a-z0-9._-]*(?:%[YymdH][a-z0-9._-]*)*")
@@ -39,7 +39,7 @@ Index = Annotated[
 ]
 
 
-class Sink(Named, frozen=True, kw_only=True):
+class Sink(NamedSection, frozen=True, kw_only=True):
     class_name: Annotated[str, key("What takes the points.")]
     since: Annotated[
         Since,

@@ -1,16 +1,18 @@
-"""Every record of __consumer_offsets -> DECODED: commits parsed, records about groups passed on.
+"""Every record of __consumer_offsets -> DECODED: commits parsed, records about groups passed on."""
 
-Positions in a record depend on the lengths before them. Each step of the decoding is therefore a
-projection of its own: Spark computes it once a row, in a generated method small enough for the
-JIT, instead of repeating it wherever it is mentioned.
-"""
-
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
-from warren import tables
 from warren.decode import wire
-from warren.decode.schema import conform
+from warren.model import tables
+
+
+def conform(df: DataFrame, schema: pa.Schema) -> DataFrame:
+    # `to` alone fills a missing column with nulls; `select` first makes it an error.
+    return df.select(*schema.names).to(from_arrow_schema(schema))
+
 
 COMMIT_KEYS = (0, 1)
 GROUP_KEYS = (2, 3, 4, 5, 6, 7, 8, 16)  # parsed by `members`, on the driver

@@ -17,7 +17,7 @@ WAIT_S = 30
 Places = Callable[[str, int], int]  # topic, partition -> offset
 
 
-class Member:
+class DemoMember:
     """Either reads for real, or says what it has read (`commit_at`) and lets the messages be."""
 
     def __init__(self, scene: Scene, group: str, *topics: str, **settings: object) -> None:

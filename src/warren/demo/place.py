@@ -1,7 +1,8 @@
-"""Where the demo keeps everything, and how it is gone however the demo ends."""
+"""Where the demo keeps everything, its configuration, and how all of it is removed."""
 
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -9,7 +10,59 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from warren.config import Config, load
 from warren.process.signals import STOPPING
+
+USUAL_PORT = 8000
+CONFIGURATION = """
+[logging]
+filename = "{directory}/warren.log"
+[spark]
+master = "local[2]"
+driver-memory = "1g"
+[spark.conf]
+"spark.driver.extraJavaOptions" = "{java_options}"
+[cluster.demo]
+class-name = "kafka"
+servers = ["{bootstrap}"]
+offset-refresh = 1
+topic-refresh = 5
+[consumer.demo]
+class-name = "kafka"
+cluster = "demo"
+servers = ["{bootstrap}"]
+[storage.default]
+class-name = "inmemory"
+group-denylist = "^burrow-"  # its own reading is none of the stories
+[httpserver.default]
+address = "127.0.0.1:{port}"
+[history]
+directory = "{directory}/history"
+history-interval = 10
+"""
+
+
+def configure(home: Path, bootstrap: str, port: int | None, java_options: list[str]) -> Config:
+    file = home / "burrow.toml"
+    text = CONFIGURATION.format(
+        directory=home,
+        bootstrap=bootstrap,
+        port=(USUAL_PORT if _is_free(USUAL_PORT) else 0) if port is None else port,
+        java_options=" ".join(java_options),
+    )
+    file.write_text(text)
+    return load(file, {}).config
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
 
 # Waits for our side of the pipe to close, which it does even when we are killed; then removes what
 # is left, for as long as somebody who dies more slowly goes on writing there.

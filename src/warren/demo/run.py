@@ -13,21 +13,20 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.live import Live
 
-from warren import jars
 from warren.app import Monitor, monitoring, spark_session
 from warren.config import Config
-from warren.demo import crowd, groups, show
+from warren.demo import demo_groups, show
 from warren.demo.broker import Broker
-from warren.demo.configuration import configure
-from warren.demo.offsets_topic import make_offsets_topic
-from warren.demo.place import directory, interruptible
+from warren.demo.offsets_records import make_offsets_topic
+from warren.demo.place import configure, directory, interruptible
 from warren.demo.scene import Eyes, Scene
 from warren.demo.traffic import Traffic
 from warren.errors import StartError, WarrenError
-from warren.model import Status
+from warren.model.status import Status
 from warren.process import logs
 from warren.process.signals import stopping
-from warren.terminal.boards import BoardAnswers
+from warren.spark import jars
+from warren.terminal.live_boards import BoardAnswers
 
 LOOK_S = 1.0
 # It is gone before a thorough compilation would pay; files lie where the rest does.
@@ -38,7 +37,7 @@ READY_S = 120.0
 @dataclass(frozen=True)
 class Wishes:
     seconds: float | None = None  # after which it ends by itself
-    groups: int = len(groups.GROUPS)
+    groups: int = len(demo_groups.GROUPS)
     partitions: int = 4
     port: int | None = None
     keep: bool = False
@@ -88,7 +87,7 @@ def _set_up(
         make_offsets_topic(broker.bootstrap)
         traffic.prepare()
         scene = Scene(broker.bootstrap, traffic, Eyes(lambda: monitor.board), stop)
-        stack.enter_context(_at_work(scene, wishes.groups - len(groups.GROUPS)))
+        stack.enter_context(_at_work(scene, wishes.groups - len(demo_groups.GROUPS)))
     with show.step(console, "Reading the offsets topic to its end"):
         stack.enter_context(_judging(monitor, spark, stop))
         _wait_until_read(monitor, scene)
@@ -126,10 +125,10 @@ def _start(broker: Broker, config: Config, stack: ExitStack, *, keep: bool) -> S
 def _at_work(scene: Scene, others: int) -> Iterator[None]:
     """Producer and groups at work; they have ended when this has."""
     works: dict[str, Callable[[], None]] = {"producer": lambda: scene.traffic.run(scene.stop)}
-    for each in groups.GROUPS:
-        works[each.name] = partial(groups.take_turns, each, scene)
+    for each in demo_groups.GROUPS:
+        works[each.name] = partial(demo_groups.take_turns, each, scene)
     if others:
-        works["crowd"] = partial(crowd.take_turns, others, scene)
+        works["crowd"] = partial(demo_groups.commit_in_turns, others, scene)
     with _threads(works, scene.stop):
         yield
 

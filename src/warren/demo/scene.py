@@ -5,10 +5,10 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from warren.board import Board
 from warren.demo.traffic import Traffic
-from warren.evaluate.verdicts import Verdicts
-from warren.model import Status
+from warren.model.board import Board
+from warren.model.status import Status
+from warren.model.verdicts import Verdicts
 
 CLUSTER = "demo"
 

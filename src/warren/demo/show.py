@@ -13,9 +13,9 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from warren.demo.groups import GONE, GROUPS
+from warren.demo.demo_groups import GONE, GROUPS
 from warren.serve.v4.shapes import Overview
-from warren.terminal import overview, words
+from warren.terminal import group_table, words
 
 WIDE = 120  # of what is not a terminal: no line of ours is longer
 LOOK_S = 0.5  # between two looks at how far something is
@@ -75,8 +75,8 @@ def box(url: str, home: Path, *, keep: bool) -> Panel:
 
 def table(seen: Overview, console: Console) -> Group:
     """All groups as they stand, as many as there is room for."""
-    lines = overview.lines(seen, overview.Filter())
-    shown = overview.render(seen, lines, console.width, max(console.height - ROOM, 5))
+    lines = group_table.lines(seen, group_table.Filter())
+    shown = group_table.render(seen, lines, console.width, max(console.height - ROOM, 5))
     return Group(Text(), shown)
 
 

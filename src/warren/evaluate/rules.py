@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from warren import bounds
+from warren.model import bounds
 
 Ints = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.int64]

@@ -9,13 +9,12 @@ import pyarrow as pa
 import structlog
 from pyspark.sql import SparkSession
 
-from warren.board import Board
-from warren.config.history import History
+from warren.config.sections import HistorySettings
 from warren.errors import ClockBehind, SourceError
 from warren.history import table
-from warren.history.failures import failures
-from warren.history.granularity import Granularity
-from warren.history.rows import rows
+from warren.history.board_rows import RowGranularity, rows
+from warren.history.table import failures
+from warren.model.board import Board
 
 log = structlog.get_logger()
 
@@ -35,7 +34,7 @@ class Keeper:
         self,
         spark: SparkSession,
         directory: str,
-        settings: History,
+        settings: HistorySettings,
         boards: Callable[[], Board],
         kept: Callable[[pa.Table], None] = lambda _: None,
     ) -> None:
@@ -44,7 +43,7 @@ class Keeper:
         self._spark = spark
         self._directory = directory
         self._interval_s = settings.history_interval
-        self._granularity = Granularity(settings)
+        self._granularity = RowGranularity(settings)
         self._boards = boards
         self._kept = kept  # to be told the rows of each moment that was kept
         self._newest_ms = 0

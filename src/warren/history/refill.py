@@ -13,14 +13,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from warren.errors import NoHistory
-from warren.history import queries
-from warren.history.failures import failures
-from warren.history.files import ASKED, UNREADABLE, File, Files, read, small
+from warren.history import spark_queries
 from warren.history.keeper import FAR_AHEAD_MS
-from warren.history.period import Period
-from warren.history.recent import GROUPS_MS, HOUR_MS, PARTITIONS_MS, ROWS, Recent
-from warren.history.table import POOL
-from warren.tables import GROUP, PARTITION
+from warren.history.recent_hours import GROUPS_MS, HOUR_MS, PARTITIONS_MS, ROWS, Recent
+from warren.history.table import POOL, failures
+from warren.history.table_files import ASKED, UNREADABLE, File, TableFiles, read, small
+from warren.model.period import Period
+from warren.model.tables import GROUP, PARTITION
 
 BOTH = (GROUP, PARTITION)
 SLICE_ROWS = 1_000_000
@@ -36,7 +35,7 @@ class Refill:
     def __init__(
         self,
         spark: SparkSession,
-        files: Files,
+        files: TableFiles,
         recent: Recent,
         interval_s: int,
         clock: Callable[[], float] = time.time,
@@ -132,7 +131,7 @@ class Refill:
             found = small(self._files, period, kinds=kinds)
             if found is not None:
                 return found.rows
-            rows = queries.kept(self._spark, self._files.directory, period).rows
+            rows = spark_queries.kept(self._spark, self._files.directory, period).rows
             return rows.where(F.col("kind").isin(*kinds)).select(*ASKED).toArrow()
         except NoHistory:
             return ROWS.empty_table()
@@ -147,6 +146,6 @@ class Refill:
 
     def _counted(self, period: Period) -> int:
         try:
-            return queries.kept(self._spark, self._files.directory, period).rows.count()
+            return spark_queries.kept(self._spark, self._files.directory, period).rows.count()
         except NoHistory:
             return 0

@@ -1,20 +1,40 @@
-"""The Delta table of HISTORY: made, appended to, read.
-
-A moment is one commit of the table: all of its rows are there, or none, whatever ends the process.
-"""
+"""The Delta table of HISTORY: made, appended to, read."""
 
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from warren.session import SCRATCH
-from warren.tables import HISTORY
+from warren.errors import NotKept
+from warren.model.tables import HISTORY
+from warren.spark.session import SCRATCH
+
+
+@contextmanager
+def failures(what: str) -> Iterator[None]:
+    """What goes wrong inside becomes one of our errors: `what`, and the reason."""
+    try:
+        yield
+    except (Py4JError, PySparkException, OSError) as error:
+        raise NotKept(what, reason(error)) from error
+
+
+def reason(error: BaseException) -> str:
+    """The first line of what went wrong at the very bottom: a full disk, a missing permission."""
+    cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None and cause.getCause() is not None:
+        cause = cause.getCause()
+    text = str(error) if cause is None else str(cause.toString())
+    return next(iter(text.strip().splitlines()), type(error).__name__)
+
 
 POOL = "history"  # of Spark's scheduler: writing waits its turn beside reading Kafka
 PARTITIONED_BY = ("day", "cluster")

@@ -15,7 +15,7 @@ from pyspark.sql import Row, SparkSession
 
 from warren.errors import NotKept
 from warren.history import table
-from warren.history.failures import failures
+from warren.history.table import failures
 
 log = structlog.get_logger()
 

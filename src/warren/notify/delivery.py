@@ -20,10 +20,8 @@ from dataclasses import dataclass, replace
 import structlog
 
 from warren.errors import SendFailed
-from warren.notify.digest import compose, next_batch
-from warren.notify.message import Event, Sender
-from warren.notify.subject import Subject
-from warren.notify.wanted import Wanted
+from warren.notify.due_message import Wanted
+from warren.notify.message import Event, Sender, Subject, compose, next_batch
 
 log = structlog.get_logger()
 
@@ -39,7 +37,7 @@ Identity = tuple[Subject, str, str]
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedMessage:
     """A message that was not taken: when to try it again, and why that is."""
 
     count: int
@@ -51,7 +49,7 @@ class Refused:
 MOST_REFUSED = 10
 
 
-class Pace:
+class MessagePace:
     """How soon one of a kind may be tried, after others were refused."""
 
     def __init__(self) -> None:
@@ -94,8 +92,8 @@ class Delivery:
         self._slots: dict[Subject, list[Wanted]] = {}  # next first; a subject's in their order
         self._told: list[Wanted] = []  # taken by the receiver, not fetched by `take_told` yet
         self._late: list[Wanted] = []  # the same, of a time when this instance led before
-        self._refused: dict[Identity, Refused] = {}  # the last one last
-        self._paces: dict[Event, Pace] = {"open": Pace(), "close": Pace()}
+        self._refused: dict[Identity, RefusedMessage] = {}  # the last one last
+        self._paces: dict[Event, MessagePace] = {"open": MessagePace(), "close": MessagePace()}
         self._outcomes = Counter(dict.fromkeys(OUTCOMES, 0))
         self._attempts: deque[float] = deque()  # moments, of the last minute
         self._is_sending = False
@@ -295,7 +293,7 @@ class Delivery:
             count = 1 + max(each.count if each else 0 for each in refused)
             pause_s = _back_off(count, LAST_RETRY_S)
             for each in batch:
-                again = Refused(count, now_s + pause_s, self.problem, error.retry)
+                again = RefusedMessage(count, now_s + pause_s, self.problem, error.retry)
                 self._refused[each.identity] = again
             self._paces[batch[0].notice.event].slow_down(batch[0].identity, now_s)
             self._outcomes["failed"] += 1

@@ -18,7 +18,7 @@ import msgspec
 
 from warren.config import GroupFilter
 from warren.config.notifiers import Notifier
-from warren.model import Status
+from warren.model.status import Status
 from warren.notify.message import Event
 
 SLACK = 10  # a repeat may be a tenth of a round early: a late round must not cost a whole one
@@ -48,7 +48,7 @@ class Policy(NamedTuple):
         )
 
 
-class Told(msgspec.Struct, frozen=True, array_like=True):
+class Notified(msgspec.Struct, frozen=True, array_like=True):
     """The last message a module's receiver took."""
 
     id: str  # of the incident; empty: about a good group
@@ -61,8 +61,8 @@ class Told(msgspec.Struct, frozen=True, array_like=True):
 class Record(msgspec.Struct, frozen=True, array_like=True):
     id: str = ""  # of the incident; empty: the group is good
     start_ms: int = 0
-    told: Mapping[str, Told] = {}
-    late: Mapping[str, tuple[Told, ...]] = {}  # whose close a later opening went past
+    told: Mapping[str, Notified] = {}
+    late: Mapping[str, tuple[Notified, ...]] = {}  # whose close a later opening went past
 
 
 class Notice(NamedTuple):
@@ -117,7 +117,7 @@ def confirm(record: Record, notice: Notice, *, closes_by_id: bool = False) -> Re
     owed = record.late.get(notice.module, ())
     if notice.event == "open":
         worst = max(notice.status, before.status) if before and is_same else notice.status
-        told[notice.module] = Told(notice.id, notice.start_ms, notice.now_ms, worst)
+        told[notice.module] = Notified(notice.id, notice.start_ms, notice.now_ms, worst)
         if before and not is_same and before.id and before.ended_ms and closes_by_id:
             late[notice.module] = (*owed, before)[-MOST_LATE:]
     elif is_same:
@@ -168,7 +168,7 @@ def trimmed(
     return msgspec.structs.replace(record, told=told, late=late)
 
 
-def _told_of(record: Record, module: str) -> tuple[Told, ...]:
+def _told_of(record: Record, module: str) -> tuple[Notified, ...]:
     """The incidents that a module knows of, the last one last."""
     told = record.told.get(module)
     return (*record.late.get(module, ()), *([told] if told else []))
@@ -182,11 +182,13 @@ def _owed(record: Record, policies: Mapping[str, Policy]) -> Iterator[tuple[str,
                 yield module, told.id
 
 
-def _late(late: tuple[Told, ...], policy: Policy | None, now_ms: int) -> tuple[Told, ...]:
+def _late(late: tuple[Notified, ...], policy: Policy | None, now_ms: int) -> tuple[Notified, ...]:
     return tuple(each for each in late if policy and _owes_close(each, policy, now_ms))
 
 
-def _is_due(record: Record, told: Told | None, status: int, policy: Policy, now_ms: int) -> bool:
+def _is_due(
+    record: Record, told: Notified | None, status: int, policy: Policy, now_ms: int
+) -> bool:
     if told is None or (policy.send_close and told.ended_ms):
         return True
     if policy.send_once and told.id == record.id:
@@ -194,24 +196,24 @@ def _is_due(record: Record, told: Told | None, status: int, policy: Policy, now_
     return status > told.status or not _is_recent(told, policy, now_ms)
 
 
-def _owes_close(told: Told, policy: Policy, now_ms: int) -> bool:
+def _owes_close(told: Notified, policy: Policy, now_ms: int) -> bool:
     is_over = bool(told.id and told.ended_ms)
     return policy.send_close and is_over and now_ms - told.ended_ms < GIVE_UP_MS
 
 
-def _matters(told: Told, status: int, policy: Policy, now_ms: int) -> bool:
+def _matters(told: Notified, status: int, policy: Policy, now_ms: int) -> bool:
     if _owes_close(told, policy, now_ms) or (not told.ended_ms and status > Status.NOTFOUND):
         return True
     # Without closes, a group that goes back and forth is told of once a send-interval.
     return not policy.send_close and _is_recent(told, policy, now_ms)
 
 
-def _is_recent(told: Told, policy: Policy, now_ms: int) -> bool:
+def _is_recent(told: Notified, policy: Policy, now_ms: int) -> bool:
     """Both ways: what was told by a clock that went ahead must not be waited for."""
     return abs(now_ms - told.at_ms) < policy.repeat_ms
 
 
-def _ended(told: Told, current: str, now_ms: int) -> Told:
+def _ended(told: Notified, current: str, now_ms: int) -> Notified:
     if told.id == current or told.ended_ms:
         return told
     return msgspec.structs.replace(told, ended_ms=now_ms)

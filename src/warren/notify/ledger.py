@@ -10,9 +10,9 @@ import msgspec
 import structlog
 
 from warren.errors import StateNotKept
+from warren.leadership.leadership import Leadership
 from warren.notify.incidents import Record
-from warren.notify.leadership import Leadership
-from warren.notify.subject import Subject
+from warren.notify.message import Subject
 
 log = structlog.get_logger()
 

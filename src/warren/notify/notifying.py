@@ -1,10 +1,4 @@
-"""From boards to messages: looks at every cluster once a round and hands over what is due.
-
-Of several instances only the one that leads does anything. An incident is saved before anybody is
-told of it, and what was told is saved as soon as a receiver took it: who takes over, or starts
-again, goes on from there. Should an instance die between the two, that message is sent once more,
-with the same id.
-"""
+"""From boards to messages: looks at every cluster once a round and hands over what is due."""
 
 import threading
 import time
@@ -12,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 
 import structlog
 
-from warren.board import Board
 from warren.config import Config
 from warren.errors import LeadershipLost
-from warren.model import Status
-from warren.notify.current import Current, Currents
+from warren.leadership.leadership import Leadership
+from warren.model.board import Board
+from warren.model.status import Status
 from warren.notify.delivery import Delivery
-from warren.notify.growth import LagRule, LagWatch
+from warren.notify.due_message import Wanted
 from warren.notify.incidents import (
     MOST_LATE,
     NOTHING,
@@ -29,16 +23,35 @@ from warren.notify.incidents import (
     is_owed,
     trimmed,
 )
-from warren.notify.leadership import Leadership
+from warren.notify.lag_rules import LagRule, LagWatch
 from warren.notify.ledger import Ledger
-from warren.notify.message import Sender
-from warren.notify.presence import Presence
-from warren.notify.rounds import Round
-from warren.notify.silence import Silence
-from warren.notify.subject import Subject
-from warren.notify.wanted import Wanted
+from warren.notify.message import Sender, Subject
+from warren.notify.rounds import CurrentCluster, CurrentClusters, NotifierRound, Presence
 
 log = structlog.get_logger()
+
+SILENT_S = 300  # before it is said
+
+
+class Silence:
+    """Of clusters, or of consumers: `kind` is the word for them."""
+
+    def __init__(self, kind: str) -> None:
+        self._log = log.bind(type="notifier", what=kind)
+        self._judged_s: dict[str, float] = {}
+        self.names: set[str] = set()
+
+    def note(self, every: Iterable[str], judged: Iterable[str], now_s: float) -> None:
+        """Of all there are, these can be judged now."""
+        self._judged_s |= dict.fromkeys(judged, now_s)
+        since = {name: self._judged_s.setdefault(name, now_s) for name in every}
+        silent = {name for name, last_s in since.items() if now_s - last_s > SILENT_S}
+        for name in sorted(silent - self.names):
+            self._log.warning("cannot be read, nobody is told of its groups", name=name)
+        for name in sorted(self.names - silent):
+            self._log.info("is read again", name=name)
+        self.names = silent
+
 
 POLL_S = 0.5
 OLD_BOARD_MS = 30_000  # beyond the time a board may stand anyway
@@ -92,7 +105,7 @@ class Notifying:
         self._presence: dict[str, Presence] = {}
         self._watches: dict[tuple[str, str], LagWatch] = {}
         self._due_s: dict[str, float] = {}  # when to look at each cluster, on the monotonic clock
-        self._currents = Currents()
+        self._currents = CurrentClusters()
         self._silent_clusters, self._silent_consumers = Silence("cluster"), Silence("consumer")
 
     def health(self) -> Mapping[str, object]:
@@ -199,13 +212,13 @@ class Notifying:
         board = self._boards()
         oldest_ms = now_ms - self._config.evaluator.expire_cache * 1000 - OLD_BOARD_MS
         currents = self._currents.of(board, oldest_ms)
-        for current in [*currents, *map(Current, self._unconfigured())]:
+        for current in [*currents, *map(CurrentCluster, self._unconfigured())]:
             if now_s >= self._due_s.get(current.cluster, now_s):
                 self._due_s[current.cluster] = now_s + self._round_s
                 self._look_at(current, board, now_ms)
         self._note_silence(currents, now_s)
 
-    def _note_silence(self, currents: Iterable[Current], now_s: float) -> None:
+    def _note_silence(self, currents: Iterable[CurrentCluster], now_s: float) -> None:
         judged = {current.cluster: current.behind for current in currents}
         self._silent_clusters.note(self._config.clusters, judged, now_s)
         behind = frozenset[str]().union(*judged.values())
@@ -215,12 +228,12 @@ class Notifying:
     def _unconfigured(self) -> list[str]:
         return [each for each in self._ledger.clusters if each not in self._config.clusters]
 
-    def _look_at(self, current: Current, board: Board, now_ms: int) -> None:
+    def _look_at(self, current: CurrentCluster, board: Board, now_ms: int) -> None:
         cluster = current.cluster
         presence = self._presence.setdefault(cluster, Presence(self._reads_the_past(cluster)))
         records = self._ledger.of(cluster)
         is_gone = self._is_gone(presence, now_ms)
-        this = Round(cluster, records, self._policies, now_ms, is_gone, current)
+        this = NotifierRound(cluster, records, self._policies, now_ms, is_gone, current)
         self._judge(this, board)
         presence.note(this.there, this.missing, this.skipped)
         self._ledger.save(this.changes)
@@ -231,7 +244,7 @@ class Notifying:
         self._open = self._ledger.open
         self.problem = ""
 
-    def _judge(self, this: Round, board: Board) -> None:
+    def _judge(self, this: NotifierRound, board: Board) -> None:
         judged = board.clusters.get(this.cluster)
         rules = {name: rule for name, rule in self._rules.items() if rule and judged}
         if judged:

@@ -1,20 +1,122 @@
-"""One look at one cluster: which incidents open, go on or end, and who should be told."""
+"""One look at one cluster: which incidents open, go on or end, and who should be notified."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from warren.evaluate.verdicts import Verdicts
-from warren.model import Status
-from warren.notify.current import Current
-from warren.notify.growth import Alarm, LagWatch, Seen
+from warren.model.board import Board
+from warren.model.status import Status
+from warren.model.verdicts import Verdicts
+from warren.notify.due_message import Place, Wanted
 from warren.notify.incidents import NOTHING, Policy, Record, advance, given_up, notices, trimmed
-from warren.notify.subject import Subject
-from warren.notify.wanted import Place, Wanted
+from warren.notify.lag_rules import Alarm, LagWatch, Seen
+from warren.notify.message import Subject
 
-ALL_READ = Current("")
+BEHIND_S = 30.0  # of reading; after an outage lag seems great until the commits are read
+
+
+class CurrentCluster(NamedTuple):
+    """A cluster that can be judged, all of it or all but the groups of some consumers."""
+
+    cluster: str
+    behind: frozenset[str] = frozenset()  # consumers outside Kafka whose commits are not all read
+    unread: frozenset[str] = frozenset()  # the groups they tell of, and others to be read yet
+
+
+class CurrentClusters:
+    """Goes from board to board.
+
+    Verdicts are made a moment before the health that stands beside them: what has just been caught
+    up with counts from the next board on, and a group once its commits of after that moment have
+    been read.
+    """
+
+    def __init__(self) -> None:
+        # The first board on which something was current again; None: it is not.
+        self._since_ms: dict[tuple[str, str], int | None] = {}
+
+    def of(self, board: Board, oldest_ms: int) -> list[CurrentCluster]:
+        """Clusters whose brokers answer and whose commits have been read, if the board is new."""
+        return [] if board.moment_ms < oldest_ms else [*self._of(board)]
+
+    def _of(self, board: Board) -> Iterator[CurrentCluster]:
+        health: Any = board.health
+        consumers = health.get("consumers", {})
+        for name, cluster in health.get("clusters", {}).items():
+            own = {each: told for each, told in consumers.items() if told["cluster"] == name}
+            behind = {
+                consumer
+                for consumer, told in own.items()
+                if not self._is_settled("consumer", consumer, board, is_current=_is_current(told))
+            }
+            answers = _answers(cluster) and name in board.clusters
+            if not self._is_settled("cluster", name, board, is_current=answers):
+                continue
+            outside = board.clusters[name].outside
+            if behind <= outside.keys():
+                settled = [("cluster", name), *(("consumer", each) for each in own.keys() - behind)]
+                since_ms = max(self._since_ms[each] or 0 for each in settled)
+                unread = _read_until(board.clusters[name].verdicts, since_ms)
+                yield CurrentCluster(
+                    name, frozenset(behind), unread.union(*(outside[each] for each in behind))
+                )
+
+    def _is_settled(self, kind: str, name: str, board: Board, *, is_current: bool) -> bool:
+        if not is_current:
+            self._since_ms[kind, name] = None
+            return False
+        since = self._since_ms.setdefault((kind, name), -1)
+        if since is None or since > board.moment_ms:  # the clock may be set back
+            since = self._since_ms[kind, name] = board.moment_ms
+        return board.moment_ms > since
+
+
+def _read_until(verdicts: Verdicts, moment_ms: int) -> frozenset[str]:
+    """Groups of which no commit is known to have been read that is newer."""
+    lines = np.flatnonzero(verdicts.groups.as_of_ms <= moment_ms)
+    return frozenset(verdicts.names[line] for line in lines.tolist())
+
+
+def _answers(cluster: Any) -> bool:
+    is_judged = cluster["data_age_s"] is not None and not cluster["restored"]
+    return is_judged and not cluster["problem"]
+
+
+def _is_current(consumer: Any) -> bool:
+    if consumer["state"] != "caught up":
+        return False
+    left_s = consumer.get("seconds_left")
+    return not consumer.get("remaining") or (left_s is not None and left_s <= BEHIND_S)
+
+
+@dataclass
+class Presence:
+    """A subject is gone when two rounds in a row lack it.
+
+    With `start-latest` a restart knows no group before it commits again, and a stopped one never
+    does: there, one counts as gone only if this process has seen it.
+    """
+
+    reads_the_past: bool
+    seen: set[Subject] = field(default_factory=set)
+    missing: set[Subject] = field(default_factory=set)  # at the last round
+
+    def note(
+        self, there: Iterable[Subject], missing: Iterable[Subject], skipped: Iterable[Subject] = ()
+    ) -> None:
+        """What a round found; `skipped` is what it could not tell about."""
+        self.missing = set(missing)
+        self.seen = {*there} | (self.seen & {*self.missing, *skipped})
+
+    def is_gone(self, subject: Subject, *, has_expired: bool) -> bool:
+        was_there = self.reads_the_past or subject in self.seen or has_expired
+        return subject in self.missing and was_there
+
+
+ALL_READ = CurrentCluster("")
 UNWATCHED = "its lag is no longer watched"
 
 
@@ -23,7 +125,7 @@ def _random_id() -> str:
 
 
 @dataclass
-class Round:
+class NotifierRound:
     """Goes over a cluster's groups and collects what changes and what is due.
 
     Most groups are good and were never told of: only the others are looked at one by one.
@@ -34,7 +136,7 @@ class Round:
     policies: Mapping[str, Policy]
     now_ms: int
     is_gone: Callable[[Subject], bool] = lambda _: True  # for sure, of what the verdicts lack
-    current: Current = ALL_READ  # which of its groups are not all read
+    current: CurrentCluster = ALL_READ  # which of its groups are not all read
     new_id: Callable[[], str] = _random_id
     changes: dict[Subject, Record | None] = field(default_factory=dict)
     wanted: dict[str, dict[Subject, list[Wanted]]] = field(default_factory=dict)  # by module

@@ -1,11 +1,38 @@
-"""What a message says, in words that every class of notifier shares."""
+"""What a message says, in words and links that every class of notifier shares."""
 
+import socket
 from collections import Counter
+from urllib.parse import quote
 
-from warren import bounds
-from warren.model import Status
-from warren.notify.message import Line, Message, PartitionResult
-from warren.notify.template_data import readable
+from warren.config import Config
+from warren.model import bounds
+from warren.model.status import Status
+from warren.notify.message import DigestLine, Message, PartitionResult
+from warren.notify.templates.template_data import readable
+
+
+def page_url(config: Config) -> str:
+    """Where people reach this instance; empty when nobody can tell."""
+    if config.general.external_url:
+        return config.general.external_url
+    server = next(iter(config.httpservers.values()), None)
+    if server is None:
+        return ""
+    host, _, port = server.address.rpartition(":")
+    if port == "0":
+        return ""  # any port that is free: nobody will find it
+    if host.strip("[]") in {"", "0.0.0.0", "::"}:  # noqa: S104  every address: by name, then
+        host = socket.gethostname()
+    return f"{'https' if server.tls else 'http'}://{host}:{port}"
+
+
+def group_url(page: str, cluster: str, group: str) -> str:
+    """The page of a group; the page itself for no group in particular."""
+    if not page or not group:
+        return page
+    names = (quote(name, safe="", errors="replace") for name in (cluster, group))
+    return f"{page}/#/group/{'/'.join(names)}"
+
 
 MEANING = {
     Status.WARN: "is falling behind",
@@ -45,7 +72,7 @@ def digest_summary(message: Message) -> str:
     )
 
 
-def digest_line(line: Line) -> str:
+def digest_line(line: DigestLine) -> str:
     text = f"{line.status.name} {readable(line.cluster)} {readable(line.group)}"
     text = f"{text}, lag {line.total_lag:,}, since {utc(line.start_ms)}"
     return f"{text}: {readable(line.reason)}" if line.reason else text

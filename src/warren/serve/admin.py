@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from warren.serve.answers import TEXT, Answer, Request
-from warren.serve.site import Site
-from warren.serve.v4.headers import board_header
+from warren.serve.http.answers import TEXT, Answer, Request
+from warren.serve.http.site import Site
+from warren.serve.v4.groups import board_header
 from warren.serve.v4.lines import moment, starting
 
 LEVELS = {

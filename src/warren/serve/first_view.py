@@ -7,15 +7,15 @@ from urllib.parse import parse_qs, urlencode
 
 import numpy as np
 
-from warren import bounds
-from warren.model import Status
-from warren.serve.site import Site
+from warren.model import bounds
+from warren.model.status import Status
+from warren.serve.board_file.board_view import View
+from warren.serve.http.site import Site
 from warren.serve.v4 import shapes
 from warren.serve.v4.explain import explain
 from warren.serve.v4.groups import Chosen, one_group
 from warren.serve.v4.lines import starting
-from warren.serve.v4.queries import OneGroup, Why
-from warren.serve.view import View
+from warren.serve.v4.parameters import OneGroup, Why
 
 GROUP_STATUSES = (Status.ERR, Status.WARN, Status.OK)
 NOTHING = "&ndash;"

@@ -9,52 +9,52 @@ from typing import NamedTuple
 import msgspec
 
 from warren.serve import v3
-from warren.serve.answers import Answer, Request
-from warren.serve.site import Site
-from warren.serve.view import Cluster
+from warren.serve.board_file.board_view import ClusterView
+from warren.serve.http.answers import Answer, Request
+from warren.serve.http.site import Site
 
 
-class Asked(NamedTuple):
+class V2Names(NamedTuple):
     cluster: str = ""
     group: str = ""
     topic: str = ""
 
 
-class Commit(msgspec.Struct):
+class V2Commit(msgspec.Struct):
     offset: int
     timestamp: int
     lag: int
     max_offset: int  # 0.x left out commits that came too soon after another and kept this of them
 
 
-class Partition(msgspec.Struct):
+class V2Partition(msgspec.Struct):
     topic: str
     partition: int
     status: str
-    start: Commit
-    end: Commit
+    start: V2Commit
+    end: V2Commit
 
 
-class GroupStatus(msgspec.Struct):
+class V2GroupStatus(msgspec.Struct):
     cluster: str
     group: str
     status: str
     complete: bool
-    partitions: list[Partition]
+    partitions: list[V2Partition]
     partition_count: int
-    maxlag: Partition | None
+    maxlag: V2Partition | None
     totallag: int
 
 
 def clusters(site: Site, request: Request) -> Answer:
     names = sorted(site.settings.clusters)
-    return _answer(site, request, "cluster list returned", Asked(), clusters=names)
+    return _answer(site, request, "cluster list returned", V2Names(), clusters=names)
 
 
 def cluster(site: Site, request: Request, name: str) -> Answer:
     settings = site.settings.modules["cluster"].get(name)
     if settings is None:
-        return _problem(site, request, "cluster not found", Asked(name))
+        return _problem(site, request, "cluster not found", V2Names(name))
     servers = [str(server).rpartition(":") for server in _listed(settings["servers"])]
     consumers = [
         each for each in site.settings.modules["consumer"].values() if each["cluster"] == name
@@ -67,43 +67,43 @@ def cluster(site: Site, request: Request, name: str) -> Answer:
         "broker_port": int(servers[0][2]) if servers else 0,
         "offsets_topic": consumers[0]["offsets-topic"] if consumers else "",
     }
-    return _answer(site, request, "cluster detail returned", Asked(name), cluster=detail)
+    return _answer(site, request, "cluster detail returned", V2Names(name), cluster=detail)
 
 
 def topics(site: Site, request: Request, name: str) -> Answer:
     if name not in site.settings.clusters:
-        return _problem(site, request, "cluster not found", Asked(name))
+        return _problem(site, request, "cluster not found", V2Names(name))
     cluster = site.view.clusters.get(name)
     found = cluster.topics_with_ends.names if cluster else []
-    return _answer(site, request, "broker topic list returned", Asked(name), topics=found)
+    return _answer(site, request, "broker topic list returned", V2Names(name), topics=found)
 
 
 def topic(site: Site, request: Request, name: str, topic: str) -> Answer:
     cluster = site.view.clusters.get(name)
     ends = cluster.ends(topic) if cluster else None
     if ends is None:
-        return _problem(site, request, "topic not found", Asked(name, topic=topic))
+        return _problem(site, request, "topic not found", V2Names(name, topic=topic))
     message = "broker topic offsets returned"
-    return _answer(site, request, message, Asked(name, topic=topic), offsets=_numbers(ends))
+    return _answer(site, request, message, V2Names(name, topic=topic), offsets=_numbers(ends))
 
 
 def groups(site: Site, request: Request, name: str) -> Answer:
     if name not in site.settings.clusters:
-        return _problem(site, request, "cluster not found", Asked(name))
+        return _problem(site, request, "cluster not found", V2Names(name))
     cluster = site.view.clusters.get(name)
     found = cluster.groups.names if cluster else []
-    return _answer(site, request, "consumer list returned", Asked(name), consumers=found)
+    return _answer(site, request, "consumer list returned", V2Names(name), consumers=found)
 
 
 def group_topics(site: Site, request: Request, name: str, group: str) -> Answer:
-    offsets, asked = _offsets(site.view.clusters.get(name), group), Asked(name, group)
+    offsets, asked = _offsets(site.view.clusters.get(name), group), V2Names(name, group)
     if offsets is None:
         return _problem(site, request, "consumer group not found", asked)
     return _answer(site, request, "consumer topic list returned", asked, topics=sorted(offsets))
 
 
 def group_topic(site: Site, request: Request, name: str, group: str, topic: str) -> Answer:
-    offsets, asked = _offsets(site.view.clusters.get(name), group), Asked(name, group, topic)
+    offsets, asked = _offsets(site.view.clusters.get(name), group), V2Names(name, group, topic)
     if offsets is None:
         return _problem(site, request, "consumer group not found", asked)
     if topic not in offsets:
@@ -123,8 +123,8 @@ def lag(site: Site, request: Request, name: str, group: str) -> Answer:
 def _status(site: Site, request: Request, name: str, group: str, *, only_bad: bool) -> Answer:
     known = v3.group_status(site.view.clusters.get(name), name, group, only_bad=only_bad)
     if known.status == "NOTFOUND":
-        return _problem(site, request, "consumer group not found", Asked(name, group))
-    found = GroupStatus(
+        return _problem(site, request, "consumer group not found", V2Names(name, group))
+    found = V2GroupStatus(
         name,
         group,
         known.status,
@@ -135,21 +135,21 @@ def _status(site: Site, request: Request, name: str, group: str, *, only_bad: bo
         known.totallag,
     )
     message = "consumer group status returned"
-    return _answer(site, request, message, Asked(name, group), status=found)
+    return _answer(site, request, message, V2Names(name, group), status=found)
 
 
-def _partition(partition: v3.Partition) -> Partition | None:
+def _partition(partition: v3.V3Partition) -> V2Partition | None:
     if partition.start is None or partition.end is None:
         return None
     start, end = (
         # A commit that comes too soon takes the place of the one before: there is no newer offset.
-        Commit(commit.offset, commit.timestamp, commit.lag or 0, commit.offset)
+        V2Commit(commit.offset, commit.timestamp, commit.lag or 0, commit.offset)
         for commit in (partition.start, partition.end)
     )
-    return Partition(partition.topic, partition.partition, partition.status, start, end)
+    return V2Partition(partition.topic, partition.partition, partition.status, start, end)
 
 
-def _offsets(cluster: Cluster | None, group: str) -> dict[str, list[int]] | None:
+def _offsets(cluster: ClusterView | None, group: str) -> dict[str, list[int]] | None:
     """The newest commit of each partition, by topic; -1 where there is none."""
     number = cluster.groups.numbers.get(group) if cluster else None
     if cluster is None or number is None:
@@ -170,15 +170,15 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _answer(site: Site, request: Request, message: str, asked: Asked, **data: object) -> Answer:
+def _answer(site: Site, request: Request, message: str, asked: V2Names, **data: object) -> Answer:
     place = _place(site, request, asked)
     return site.raw(200, {"error": False, "message": message, **data, "request": place})
 
 
-def _problem(site: Site, request: Request, message: str, asked: Asked) -> Answer:
+def _problem(site: Site, request: Request, message: str, asked: V2Names) -> Answer:
     place = _place(site, request, asked)
     return site.raw(404, {"error": True, "message": message, "request": place})
 
 
-def _place(site: Site, request: Request, asked: Asked) -> dict[str, str]:
+def _place(site: Site, request: Request, asked: V2Names) -> dict[str, str]:
     return {"url": request.path, "host": site.settings.host, **asked._asdict()}

@@ -7,51 +7,51 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from warren.go_json import number
-from warren.model import Status
-from warren.serve.answers import Answer, Request
-from warren.serve.site import Site
-from warren.serve.view import Cluster
+from warren.model.go_json import number
+from warren.model.status import Status
+from warren.serve.board_file.board_view import ClusterView
+from warren.serve.http.answers import Answer, Request
+from warren.serve.http.site import Site
 
 Ints = npt.NDArray[np.int64]
 
 STATUS_NAMES = [status.name for status in Status]
 
 
-class Commit(msgspec.Struct, rename={"observed_at": "observedAt"}):
+class V3Commit(msgspec.Struct, rename={"observed_at": "observedAt"}):
     offset: int
     timestamp: int
     observed_at: int
     lag: int | None
 
 
-class Partition(msgspec.Struct):
+class V3Partition(msgspec.Struct):
     topic: str
     partition: int
     owner: str
     client_id: str
     status: str
-    start: Commit | None
-    end: Commit | None
+    start: V3Commit | None
+    end: V3Commit | None
     current_lag: int
     complete: msgspec.Raw
 
 
-class GroupStatus(msgspec.Struct):
+class V3GroupStatus(msgspec.Struct):
     """What is not set is as for a group that is not there."""
 
     cluster: str
     group: str
     status: str = "NOTFOUND"
     complete: msgspec.Raw = number(1)
-    partitions: list[Partition] = []
+    partitions: list[V3Partition] = []
     partition_count: int = 0
-    maxlag: Partition | None = None
+    maxlag: V3Partition | None = None
     totallag: int = 0
 
 
 class PartitionDetail(msgspec.Struct, rename={"current_lag": "current-lag"}):
-    offsets: list[Commit | None]
+    offsets: list[V3Commit | None]
     owner: str
     client_id: str
     current_lag: int
@@ -120,16 +120,18 @@ def _status(site: Site, request: Request, name: str, group: str, *, only_bad: bo
     return site.json(request, code, "consumer status returned", status=found)
 
 
-def group_status(cluster: Cluster | None, name: str, group: str, *, only_bad: bool) -> GroupStatus:
+def group_status(
+    cluster: ClusterView | None, name: str, group: str, *, only_bad: bool
+) -> V3GroupStatus:
     at = cluster.groups.numbers.get(group) if cluster else None
     if cluster is None or at is None:
-        return GroupStatus(name, group)
+        return V3GroupStatus(name, group)
     lines, arrays = cluster.lines(at), cluster.arrays
     shown = np.arange(lines.start, lines.stop)
     if only_bad:
         shown = shown[arrays["status"][lines] > Status.OK]
     *partitions, max_lag = _partitions(cluster, np.append(shown, arrays["group_max_lag_line"][at]))
-    return GroupStatus(
+    return V3GroupStatus(
         name,
         group,
         STATUS_NAMES[int(arrays["group_status"][at])],
@@ -141,7 +143,7 @@ def group_status(cluster: Cluster | None, name: str, group: str, *, only_bad: bo
     )
 
 
-def _partitions(cluster: Cluster, lines: Ints) -> Iterator[Partition]:
+def _partitions(cluster: ClusterView, lines: Ints) -> Iterator[V3Partition]:
     topics, owners = cluster.topics.names, cluster.owners.names
     windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
     first, last = _edge(windows, 0), _edge(windows, -1)
@@ -151,7 +153,7 @@ def _partitions(cluster: Cluster, lines: Ints) -> Iterator[Partition]:
         zip(*values, strict=True)
     ):
         start, end = (first[line], last[line]) if filled[line] else (None, None)
-        yield Partition(
+        yield V3Partition(
             topics[topic],
             partition,
             owners[owner],
@@ -164,18 +166,18 @@ def _partitions(cluster: Cluster, lines: Ints) -> Iterator[Partition]:
         )
 
 
-def _edge(windows: Any, column: int) -> list[Commit]:
+def _edge(windows: Any, column: int) -> list[V3Commit]:
     """The first or last commit of each window; free places repeat the first."""
     names = ("offset", "committed_ms", "observed_s", "lag")
     values = (windows[name][:, column].tolist() for name in names)
     return [_commit(*each) for each in zip(*values, strict=True)]
 
 
-def _commit(offset: int, committed_ms: int, observed_s: int, lag: int) -> Commit:
-    return Commit(offset, committed_ms, observed_s * 1000, lag if lag >= 0 else None)
+def _commit(offset: int, committed_ms: int, observed_s: int, lag: int) -> V3Commit:
+    return V3Commit(offset, committed_ms, observed_s * 1000, lag if lag >= 0 else None)
 
 
-def _details(cluster: Cluster, lines: slice) -> dict[str, list[PartitionDetail]]:
+def _details(cluster: ClusterView, lines: slice) -> dict[str, list[PartitionDetail]]:
     topics, owners = cluster.topics.names, cluster.owners.names
     windows = cluster.windows_of(lines)
     columns = ("topic", "owner", "client", "current_lag", "filled")

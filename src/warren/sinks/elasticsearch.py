@@ -1,20 +1,137 @@
 """Elasticsearch 7 to 9 and OpenSearch, by the bulk API they share."""
 
 import json
+import re
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from warren.config import ElasticsearchSink, Tls
 from warren.errors import Undelivered
-from warren.sinks.chunks import body
-from warren.sinks.delivery import Answer
-from warren.sinks.documents import entries
-from warren.sinks.http import WAITING, Server, complaint
-from warren.sinks.points import points
-from warren.sinks.template import nested, template, template_name
+from warren.sinks.points import COUNTS, MEASUREMENTS, TAGS, body, points
+from warren.sinks.store_delivery import StoreAnswer
+from warren.sinks.store_http import WAITING, Server, complaint
+
+PRIORITY = 200  # above those that come with the servers
+
+
+def template_name(index: str) -> str:
+    return f"warren-{_prefix(index).strip('-._') or 'lag'}"
+
+
+def template(index: str) -> dict[str, Any]:
+    """The body of the older `_template`; the newer one nests it."""
+    return {
+        "index_patterns": [f"{_prefix(index)}*"],
+        "settings": {
+            "index": {
+                "codec": "best_compression",
+                "refresh_interval": "10s",
+                "auto_expand_replicas": "0-1",
+                "mapping": {"total_fields": {"limit": "5000"}},
+            }
+        },
+        "mappings": {
+            "dynamic_templates": [
+                {
+                    "tags": {
+                        "path_match": "tag.*",
+                        "match_mapping_type": "string",
+                        "mapping": {"ignore_above": 512, "type": "keyword"},
+                    }
+                }
+            ],
+            "properties": {
+                "@timestamp": {"type": "date"},
+                "measurement_name": {"type": "keyword"},
+                "tag": {
+                    "properties": {tag: {"type": "keyword", "ignore_above": 512} for tag in TAGS}
+                },
+                **{name: {"properties": _fields()} for name in MEASUREMENTS.values()},
+            },
+        },
+    }
+
+
+def nested(index: str) -> dict[str, Any]:
+    """The body of `_index_template`, which servers know since Elasticsearch 7.8."""
+    old = template(index)
+    return {
+        "index_patterns": old.pop("index_patterns"),
+        "priority": PRIORITY,
+        "template": old,
+        "_meta": {"description": "made by Warren"},
+    }
+
+
+def _fields() -> dict[str, Any]:
+    numbers: dict[str, Any] = {name: {"type": "long"} for name in COUNTS}
+    return {
+        **numbers,
+        "timestamp": {"type": "date", "format": "epoch_millis"},
+        "status": {"type": "keyword"},
+        "status_code": {"type": "byte"},
+    }
+
+
+def _prefix(index: str) -> str:
+    """What all names of the indices begin with."""
+    return re.split("%", index, maxsplit=1)[0]
+
+
+_BY_CODE = {"Y": "yyyy", "y": "yy", "m": "MM", "d": "dd", "H": "HH"}  # strftime's, and Java's
+
+
+def entries(points: DataFrame, index: str) -> DataFrame:
+    """One column, `text`: two lines for each point.
+
+    The id is made of what the point is about, so that a document sent twice is there once.
+    """
+    moment = F.timestamp_millis("moment_ms")
+    action = F.struct(
+        F.struct(index_name(index, moment).alias("_index"), _id().alias("_id")).alias("index")
+    )
+    text = F.concat(
+        F.to_json(action), F.lit("\n"), F.to_json(F.struct(*_document(moment))), F.lit("\n")
+    )
+    return points.select(text.alias("text"))
+
+
+def _document(moment: Column) -> list[Column]:
+    fields = F.struct(*COUNTS, "status", "status_code")
+    tags = F.struct(*TAGS)  # an empty owner too, as Telegraf writes it
+    iso = F.concat(F.replace(moment.cast("string"), F.lit(" "), F.lit("T")), F.lit("Z"))
+    # What is null is left out of the text: only the point's own measurement is in it.
+    of_measurement = (
+        F.when(F.col("measurement") == name, fields).alias(name) for name in MEASUREMENTS.values()
+    )
+    return [
+        iso.alias("@timestamp"),
+        F.col("measurement").alias("measurement_name"),
+        tags.alias("tag"),
+        *of_measurement,
+    ]
+
+
+def index_name(pattern: str, moment: Column) -> Column:
+    """`telegraf-%Y.%m.%d` of a moment."""
+    texts = [
+        F.date_format(moment, _BY_CODE[part[1]]) if part.startswith("%") else F.lit(part)
+        for part in re.split("(%.)", pattern)
+        if part
+    ]
+    return F.concat(*texts)
+
+
+def _id() -> Column:
+    names = [F.coalesce(name, F.lit("")) for name in ("cluster", "group", "topic", "partition")]
+    parts = [F.col("measurement"), *names, F.col("moment_ms").cast("string")]
+    return F.md5(reduce(lambda text, part: F.concat(text, F.lit("\0"), part), parts))
+
 
 TOO_LARGE = 413
 ANSWERED = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by"
@@ -48,21 +165,21 @@ class Elasticsearch:
     def texts(self, history: DataFrame) -> DataFrame:
         return entries(points(history), self._index)
 
-    def post(self, lines: pa.Array) -> Answer:
+    def post(self, lines: pa.Array) -> StoreAnswer:
         response = self._server.post("/_bulk", body(lines), NDJSON, {"filter_path": ANSWERED})
         self._server.wait_unless(response, 200)
         if response.status_code == TOO_LARGE:
-            return Answer(doubt="the request is too large", is_too_large=True)
+            return StoreAnswer(doubt="the request is too large", is_too_large=True)
         if not response.is_success:
-            return Answer(doubt=complaint(response))
+            return StoreAnswer(doubt=complaint(response))
         answer = response.json()
-        return _by_document(answer["items"]) if answer["errors"] else Answer()
+        return _by_document(answer["items"]) if answer["errors"] else StoreAnswer()
 
     def close(self) -> None:
         self._server.close()
 
 
-def _by_document(items: list[dict[str, Any]]) -> Answer:
+def _by_document(items: list[dict[str, Any]]) -> StoreAnswer:
     refused, again, problem = [], [], ""
     for place, item in _failed(items):
         if item["status"] in WAITING or item["status"] >= 500:
@@ -70,7 +187,7 @@ def _by_document(items: list[dict[str, Any]]) -> Answer:
             problem = problem or f"documents are put off: {item['status']} {_reason(item)}"
         else:
             refused.append((place, _reason(item)))
-    return Answer(refused=refused, again=again, problem=problem)
+    return StoreAnswer(refused=refused, again=again, problem=problem)
 
 
 def _failed(items: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -2,17 +2,56 @@
 
 import json
 import re
+from functools import reduce
 
 import httpx
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from warren.config import InfluxdbSink, Tls
-from warren.sinks.chunks import body
-from warren.sinks.delivery import Answer
-from warren.sinks.http import Server, complaint
-from warren.sinks.line_protocol import lines
-from warren.sinks.points import points
+from warren.sinks.points import COUNTS, TAGS, body, points
+from warren.sinks.store_delivery import StoreAnswer
+from warren.sinks.store_http import Server, complaint
+
+_BLANKS = {"\t": r"\t", "\n": r"\n", "\f": r"\f", "\r": r"\r"}
+_IN_TAGS = {**_BLANKS, ",": r"\,", " ": r"\ ", "=": r"\="}
+
+
+def lines(points: DataFrame) -> DataFrame:
+    """One column, `text`: a line for each point, with its line break."""
+    text = F.concat(
+        F.col("measurement"),
+        *(_tag(name) for name in TAGS),
+        F.lit(" "),
+        F.concat_ws(",", *(_count(name) for name in COUNTS), _status(), _status_code()),
+        F.lit(" "),
+        F.col("moment_ms").cast("string"),
+        F.lit("000000\n"),  # nanoseconds
+    )
+    return points.select(text.alias("text"))
+
+
+def _tag(name: str) -> Column:
+    value = F.rtrim(F.col(name), F.lit("\\"))
+    escaped = reduce(
+        lambda text, pair: F.replace(text, F.lit(pair[0]), F.lit(pair[1])), _IN_TAGS.items(), value
+    )
+    # A tag must not be empty: Telegraf leaves such a one out.
+    return F.when(F.length(value) > 0, F.concat(F.lit(f",{name}="), escaped)).otherwise("")
+
+
+def _count(name: str) -> Column:
+    return F.concat(F.lit(f"{name}="), F.col(name).cast("string"), F.lit("i"))
+
+
+def _status() -> Column:
+    return F.concat(F.lit('status="'), F.col("status"), F.lit('"'))
+
+
+def _status_code() -> Column:
+    return F.concat(F.lit("status_code="), F.col("status_code").cast("string"), F.lit("i"))
+
 
 TOO_LARGE = 413
 SERIES = ("cluster", "kind", "group", "topic", "partition")
@@ -41,18 +80,18 @@ class InfluxDB:
         """Series after series: the store takes several moments of one in half the time."""
         return lines(points(history.sortWithinPartitions(*SERIES, "moment_ms")))
 
-    def post(self, lines: pa.Array) -> Answer:
+    def post(self, lines: pa.Array) -> StoreAnswer:
         response = self._write(body(lines))
         self._server.wait_unless(response, 200, 204)
         if response.is_success:
-            return Answer()
+            return StoreAnswer()
         reason = _reason(response)
         if response.status_code == TOO_LARGE:
-            return Answer(doubt="the request is too large", is_too_large=True)
+            return StoreAnswer(doubt="the request is too large", is_too_large=True)
         dropped = _DROPPED.search(response.text)
         if dropped and int(dropped[1]) == len(lines):
-            return Answer(refused=[(place, reason) for place in range(len(lines))])
-        return Answer(doubt=reason, is_about_points=bool(_ABOUT_POINTS.search(response.text)))
+            return StoreAnswer(refused=[(place, reason) for place in range(len(lines))])
+        return StoreAnswer(doubt=reason, is_about_points=bool(_ABOUT_POINTS.search(response.text)))
 
     def _write(self, content: memoryview | bytes) -> httpx.Response:
         response = self._server.post(self._path, content, "text/plain", self._params)

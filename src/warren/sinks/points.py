@@ -1,17 +1,74 @@
 """History as points: measurement, tags and fields as Telegraf's burrow input has them.
 
-One shape for every store of time series, so that what was built upon Telegraf goes on working.
-A null is a tag or a field that the point does not have.
+A batch is cut into pieces that fit into memory, and those into requests.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from warren.model import Status
-from warren.tables import GROUP, LOG_END, PARTITION
+from warren.model.status import Status
+from warren.model.tables import GROUP, LOG_END, PARTITION
+
+CHUNK_ROWS = 250_000  # some 50 MB of text; two such are there at a time
+
+
+class Span(NamedTuple):
+    """Moments that are taken together; `parts` > 1: one part of a moment that is too large."""
+
+    first_ms: int
+    last_ms: int
+    part: int = 0
+    parts: int = 1
+
+
+def chunks(rows: DataFrame, limit: int = CHUNK_ROWS) -> Iterator[tuple[int, DataFrame]]:
+    """Yield the batch moment after moment, with the moment that each piece completes, or 0."""
+    counts = rows.groupBy("moment_ms").count().toArrow().sort_by("moment_ms").to_pylist()
+    for span in spans([(row["moment_ms"], row["count"]) for row in counts], limit):
+        some = rows.where(F.col("moment_ms").between(span.first_ms, span.last_ms))
+        if span.parts > 1:
+            part = F.pmod(F.xxhash64("group", "topic", "partition"), F.lit(span.parts))
+            some = some.where(part == span.part)
+        yield span.last_ms if span.part == span.parts - 1 else 0, some
+
+
+def spans(counts: Iterable[tuple[int, int]], limit: int) -> Iterator[Span]:
+    """Put moments together, in order, as long as their rows are no more than `limit`."""
+    first = last = None
+    held = 0
+    for moment_ms, count in counts:
+        if first is not None and last is not None and held + count > limit:
+            yield from _parts(first, last, held, limit)
+            first, held = None, 0
+        first = moment_ms if first is None else first
+        last, held = moment_ms, held + count
+    if first is not None and last is not None:
+        yield from _parts(first, last, held, limit)
+
+
+def _parts(first: int, last: int, held: int, limit: int) -> Iterator[Span]:
+    parts = -(-held // limit)
+    for part in range(parts):
+        yield Span(first, last, part, parts)
+
+
+def slices(texts: pa.ChunkedArray, size: int) -> Iterator[pa.Array]:
+    """Yield at most `size` texts at a time."""
+    for chunk in texts.chunks:
+        for begin in range(0, len(chunk), size):
+            yield chunk[begin : begin + size]
+
+
+def body(texts: pa.Array) -> memoryview:
+    """Put texts one behind the other, which is how they lie in memory already."""
+    _, places, data = texts.buffers()
+    offsets = memoryview(places).cast("i")
+    return memoryview(data)[offsets[texts.offset] : offsets[texts.offset + len(texts)]]
+
 
 MEASUREMENTS = {GROUP: "burrow_group", PARTITION: "burrow_partition", LOG_END: "burrow_topic"}
 TAGS = ("cluster", "group", "owner", "partition", "topic")  # sorted, as Telegraf writes them

@@ -1,14 +1,11 @@
-"""A sink: one stream over history, with a checkpoint, a scheduler pool and patience of its own.
-
-A batch is done when the store has taken it; until then Spark does not go on. So a store that is
-down loses nothing: after a restart the batch comes again, and stores keep what comes twice once.
-"""
+"""A sink: one stream over history, with a checkpoint, a scheduler pool and patience of its own."""
 
 import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Protocol
 from urllib.parse import unquote
 
 import structlog
@@ -19,16 +16,53 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
-from warren.config import Config, FilesSink
+from warren.config import (
+    Config,
+    ConsoleSink,
+    ElasticsearchSink,
+    FilesSink,
+    HttpSink,
+    InfluxdbSink,
+    Sink,
+    Tls,
+)
 from warren.config import Sink as Settings
 from warren.errors import SourceError, StreamEnded
-from warren.history.failures import failures, reason
-from warren.history.period import day
-from warren.sinks.delivery import Batch, Delivery
-from warren.sinks.place import Origin, Place, rejected_file
-from warren.sinks.rejected import Rejected
-from warren.sinks.targets import target
-from warren.tables import HISTORY
+from warren.history.table import failures, reason
+from warren.model.period import day
+from warren.model.tables import HISTORY
+from warren.sinks.checkpoint import Origin, Place, rejected_file
+from warren.sinks.elasticsearch import Elasticsearch
+from warren.sinks.influxdb import InfluxDB
+from warren.sinks.local import Console, FilesTarget
+from warren.sinks.store_delivery import PointBatch, Rejected, StoreDelivery
+from warren.sinks.store_http import HttpTarget
+
+
+class Target(Protocol):
+    def deliver(self, rows: DataFrame, batch: PointBatch, delivery: StoreDelivery) -> None:
+        """Bring every row of a batch to where it belongs; raises only when there is no hope."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def target(config: Config, sink: Sink) -> Target:
+    match sink:
+        case InfluxdbSink():
+            return HttpTarget(InfluxDB(sink, _tls(config, sink)), sink.batch)
+        case ElasticsearchSink():
+            return HttpTarget(Elasticsearch(sink, _tls(config, sink)), sink.batch)
+        case FilesSink():
+            return FilesTarget(sink)
+        case ConsoleSink():
+            return Console(sink)
+    raise AssertionError(sink.class_name)  # every class of SINKS is above
+
+
+def _tls(config: Config, sink: HttpSink) -> Tls | None:
+    return config.tls.get(sink.tls)
+
 
 log = structlog.get_logger()
 
@@ -54,7 +88,7 @@ def is_too_late(failure: object) -> bool:
     return bool(_TOO_LATE.search(str(failure)))
 
 
-class Sink:
+class SinkStream:
     """Works beside the pipeline."""
 
     kind = "sinks"
@@ -65,7 +99,7 @@ class Sink:
         self._spark = spark
         self._config = config
         self._settings = settings
-        self._delivery = Delivery(
+        self._delivery = StoreDelivery(
             self.name, Rejected(self.name, rejected_file(config, settings.name))
         )
         self._first_ms = 0  # of what is to be delivered, once that is known
@@ -143,7 +177,7 @@ class Sink:
         def deliver(files: DataFrame, number: int) -> None:
             try:
                 rows = rows_in(self._spark, files, history, origin)
-                destination.deliver(rows, Batch(origin.stream, number), self._delivery)
+                destination.deliver(rows, PointBatch(origin.stream, number), self._delivery)
                 place.keep_delivered(self._delivery.delivered_ms)
                 self._delivery.well()
             except (Py4JError, PySparkException) as error:

@@ -1,16 +1,6 @@
-"""Committed offsets and members, asked of the brokers group by group.
+"""Committed offsets and members of groups, requested from the brokers."""
 
-For clusters whose offsets topic may not be read. Requests are bounded in number and time, and what
-has come is handed on while the rest is waited for. A coordinator that did not answer for one group
-is not asked for its others in the same round, so that a frozen broker costs its own groups only.
-
-That something is not told is no evidence: brokers leave out what the user may not see, the client
-leaves out groups that are not of plain consumers, such as those of Kafka Streams and Connect, and
-nobody lists the groups of an offsets partition that has no leader. So what was known and is told no
-more is asked for by name. Describing a group does not tell either: of a streams group the client
-says that it is dead.
-"""
-
+import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import chain
@@ -26,8 +16,19 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient
 
-from warren.sources.placement import partition_of
-from warren.sources.reported import Owners
+from warren.sources.outside_changes import Owners
+
+
+def partition_of(group: str, partitions: int) -> int:
+    """The partition of the offsets topic that holds a group, by Java's `hashCode`."""
+    text = group.encode("utf-8", "surrogateescape").decode(errors="replace")
+    code = 0
+    for (unit,) in struct.iter_unpack(">H", text.encode("utf-16-be")):
+        code = (31 * code + unit) & 0xFFFF_FFFF
+    signed = code - (1 << 32) if code >> 31 else code
+    # Java has no positive counterpart of its smallest integer; Kafka takes 0.
+    return (0 if signed == -(1 << 31) else abs(signed)) % partitions
+
 
 OFFSETS_TOPIC = "__consumer_offsets"  # the brokers' own; which one is read is configured
 AT_ONCE = 32  # groups
@@ -55,7 +56,7 @@ class Listed(NamedTuple):
 NONE_LISTED = Listed(frozenset(), frozenset())
 
 
-class Answer(NamedTuple):
+class BrokerAnswer(NamedTuple):
     group: str
     offsets: Offsets
     owners: Owners
@@ -114,7 +115,7 @@ class GroupOffsets:
 
     def ask(
         self, listed: Listed, groups: Iterable[str], known: Mapping[str, Offsets]
-    ) -> Iterator[list[Answer]]:
+    ) -> Iterator[list[BrokerAnswer]]:
         """All that came in half a second, again and again until every group has been asked.
 
         An answer lacks an offset that is `known` only if it is certain that there is none. Groups
@@ -142,28 +143,30 @@ class GroupOffsets:
         for group in self._coordinators.keys() - known:
             del self._coordinators[group]
 
-    def _ask(self, group: str, listed: Listed, known: Offsets) -> Answer:
+    def _ask(self, group: str, listed: Listed, known: Offsets) -> BrokerAnswer:
         is_listed, coordinator = group in listed.groups, self._coordinators.get(group)
         can_be_silent = coordinator is not None or not is_listed
         if can_be_silent and coordinator in self._silent:
-            return Answer(group, {}, {}, SILENT)
+            return BrokerAnswer(group, {}, {}, SILENT)
         if not _can_be_named(group):
-            return Answer(group, {}, {}, "the client cannot ask for a group of such a name")
+            return BrokerAnswer(group, {}, {}, "the client cannot ask for a group of such a name")
         is_empty = group in listed.empty and coordinator is not None
         try:
             asked = self._fetch(group)
             owners = self._owners(group) if is_listed and not is_empty else {}
             told = self._result(asked)
             offsets = self._sure(group, told, known)
-            return Answer(group, offsets, owners, is_bare=not offsets and not told.topic_partitions)
+            return BrokerAnswer(
+                group, offsets, owners, is_bare=not offsets and not told.topic_partitions
+            )
         except KafkaException as error:
             code, reason = error.args[0].code(), error.args[0].str()
             if code in TIMED_OUT and can_be_silent:
                 self._silent.add(coordinator)
             is_refused = code == KafkaError.GROUP_AUTHORIZATION_FAILED
-            return Answer(group, {}, {}, REFUSED if is_refused else reason)
+            return BrokerAnswer(group, {}, {}, REFUSED if is_refused else reason)
         except TimeoutError:
-            return Answer(group, {}, {}, "no answer in time")
+            return BrokerAnswer(group, {}, {}, "no answer in time")
 
     def _sure(self, group: str, told: ConsumerGroupTopicPartitions, known: Offsets) -> Offsets:
         """What is told, and what is known and not told for another reason than that it is gone."""

@@ -22,7 +22,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, OffsetSpec, TopicDescription
 
-from warren import tables
+from warren.model import tables
 
 REQUEST_SIZE = 1_000  # partitions; librdkafka's own bookkeeping grows with the square of it
 TIMEOUT_S = 10.0
@@ -42,7 +42,7 @@ COMMITTED, UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCO
 Partition = tuple[str, int]
 
 
-class Topics(NamedTuple):
+class TopicListing(NamedTuple):
     """Every topic of a cluster at one moment, and those that may still be there."""
 
     counts: Mapping[str, int]  # partitions, those without a leader included
@@ -81,28 +81,28 @@ class Ends(NamedTuple):
     missing: Mapping[Partition, str]
 
 
-class Named(NamedTuple):
+class NamedTopics(NamedTuple):
     """What brokers answered about topics asked for by name."""
 
-    found: Topics
+    found: TopicListing
     unknown: AbstractSet[str]  # they do not exist, a broker says
     problems: Mapping[str, str]  # why nothing is known of the others
 
 
 def list_topics(
     admin: AdminClient,
-    before: Topics | None = None,
+    before: TopicListing | None = None,
     needed: AbstractSet[str] = frozenset(),
     timeout_s: float = TIMEOUT_S,
-) -> Topics:
+) -> TopicListing:
     """All topics, internal ones included. Raises KafkaException when no broker answers.
 
     What could not be learnt of a topic this time is taken from `before`.
     """
-    before = before or Topics({}, {}, {})
+    before = before or TopicListing({}, {}, {})
     metadata = admin.list_topics(timeout=timeout_s)
     good = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
-    listed = Topics(
+    listed = TopicListing(
         counts={name: len(topic.partitions) for name, topic in good.items()},
         leaders={
             (name, number): partition.leader
@@ -117,12 +117,12 @@ def list_topics(
 
 
 def settled(
-    before: Topics,
-    listed: Topics,
-    named: Named,
+    before: TopicListing,
+    listed: TopicListing,
+    named: NamedTopics,
     needed: AbstractSet[str],
     brokers: AbstractSet[int],
-) -> Topics:
+) -> TopicListing:
     """What a listing says, and what is to be thought of topics that it lacks.
 
     Rights may be gone for a moment, or a broker may not know everything yet. So a topic is gone
@@ -144,11 +144,11 @@ def settled(
     ids = {name: each for name, each in before.ids.items() if name in counts}
     ids.update(named.found.ids)
     hidden = {name: named.problems.get(name, NO_ANSWER) for name in stays - unknown}
-    return Topics(counts, leaders, ids, unknown & stays, hidden, is_whole)
+    return TopicListing(counts, leaders, ids, unknown & stays, hidden, is_whole)
 
 
 def _leaders(
-    topics: Topics, names: AbstractSet[str], brokers: AbstractSet[int]
+    topics: TopicListing, names: AbstractSet[str], brokers: AbstractSet[int]
 ) -> dict[Partition, int]:
     if not names:
         return {}
@@ -161,7 +161,7 @@ def _leaders(
 
 def _ask_by_name(
     admin: AdminClient, listed: AbstractSet[str], before: AbstractSet[str], timeout_s: float
-) -> Named:
+) -> NamedTopics:
     """What the listing does not tell: of topics that it lacks all, of the others their ids.
 
     By its id a KIP-848 assignment names a topic, and a topic made anew is told from the old one.
@@ -183,7 +183,7 @@ def _ask_by_name(
                 problems[name] = NO_ANSWER
     ids = {name: _uuid(topic.topic_id) for name, topic in described.items()}
     lacking = {name: topic for name, topic in described.items() if name not in listed}
-    found = Topics(
+    found = TopicListing(
         counts={name: len(topic.partitions) for name, topic in lacking.items()},
         leaders={
             (name, partition.id): partition.leader.id
@@ -193,7 +193,7 @@ def _ask_by_name(
         },
         ids={name: identity for name, identity in ids.items() if identity},
     )
-    return Named(found, unknown, problems)
+    return NamedTopics(found, unknown, problems)
 
 
 def _uuid(found: Uuid) -> UUID | None:

@@ -39,7 +39,7 @@ READING = {
 }
 
 
-class Source(NamedTuple):
+class TopicSource(NamedTuple):
     """Which topic to read, how to reach it, and from where on."""
 
     topic: str
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
     until: Positions
 
 
-class Stopped(Exception):
+class ReadingStopped(Exception):
     """Ends a batch that nobody waits for any more."""
 
 
@@ -70,7 +70,7 @@ class HandOver:
     def wait_for_room(self) -> None:
         self._room.acquire()
         if self._stopped:
-            raise Stopped
+            raise ReadingStopped
 
     def give(self, batch: Batch) -> None:
         self._ready.put(batch)
@@ -95,9 +95,9 @@ class HandOver:
         self._room.release(2)
 
 
-def read(spark: SparkSession, source: Source) -> DataFrame:
+def read(spark: SparkSession, source: TopicSource) -> DataFrame:
     start = {str(partition): offset for partition, offset in source.start.items()}
-    # Only `assign` reads an internal topic without joining a group (see session.py).
+    # Only `assign` reads an internal topic without joining a group (see spark/session.py).
     return (
         spark.readStream.format("kafka")
         .options(**READING, **source.options)
@@ -109,7 +109,7 @@ def read(spark: SparkSession, source: Source) -> DataFrame:
 
 
 def each_batch(
-    decoded: DataFrame, source: Source, hand_over: HandOver, scratch: Path
+    decoded: DataFrame, source: TopicSource, hand_over: HandOver, scratch: Path
 ) -> StreamingQuery:
     """Hand every micro-batch over while the query lives."""
     context = decoded.sparkSession.sparkContext

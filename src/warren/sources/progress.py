@@ -1,14 +1,42 @@
-"""How far the reading of an offsets topic has come. Time is an argument, in seconds.
+"""How far the reading of an offsets topic has come, and what of it could not be read.
 
-Verdicts belong to the moment that has been read, and each partition of the topic has its own: an
-end that was asked for at some moment and has been reached says that nothing written before that
-moment is missing (`read_s`).
+Time is an argument, in seconds.
 """
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+
+import structlog
+
+log = structlog.get_logger()
+
+QUIET_S = 60.0
+
+
+class Skips:
+    def __init__(self) -> None:
+        self.total: Counter[str] = Counter()
+        self._told: dict[
+            str, tuple[float, int]
+        ] = {}  # when a reason was logged, and the total then
+
+    def add(self, consumer: str, reasons: Mapping[str, int], now: float) -> None:
+        self.total.update(reasons)
+        for reason in reasons:
+            told_at, told = self._told.get(reason, (float("-inf"), 0))
+            if not 0 <= now - told_at < QUIET_S:  # it may be set back
+                self._told[reason] = (now, self.total[reason])
+                log.warning(
+                    "failed to decode",
+                    type="module",
+                    coordinator="consumer",
+                    name=consumer,
+                    reason=reason,
+                    records=self.total[reason] - told,
+                )
+
 
 HELD_AFTER_S = 20  # commits of a transaction take milliseconds; one that stands this long hangs
 RATE_OVER_S = 10.0

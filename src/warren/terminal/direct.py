@@ -17,8 +17,8 @@ from warren.clients import kafka
 from warren.config import Config, Logging, load
 from warren.errors import ConfigError, Unanswered
 from warren.process import logs
-from warren.terminal.boards import BoardAnswers
 from warren.terminal.ending import deferred
+from warren.terminal.live_boards import BoardAnswers
 
 Tell = Callable[[str], None]
 

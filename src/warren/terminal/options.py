@@ -87,14 +87,14 @@ def _source(  # noqa: PLR0913, PLR0917  # options of a command
     config_file: Path | None,
 ) -> Any:
     from warren.config.secrets import Secret
-    from warren.terminal.source import Source
+    from warren.terminal.source import AnswerSource
 
     is_url_typed = url is not None and url != os.environ.get("WARREN_URL")
     has_config = config_dir is not None or config_file is not None
     if sum([is_url_typed, bootstrap is not None, has_config]) > 1:
         raise click.UsageError("ask one: --url, --bootstrap, or a configuration")
     token = token_file.read().strip() if token_file else os.environ.get("WARREN_TOKEN", "")
-    return Source(
+    return AnswerSource(
         url=url or "http://127.0.0.1:8000",
         token=Secret(token) if token else None,
         cafile=cafile,

@@ -1,22 +1,37 @@
-"""Who is asked: a running Warren, or a cluster itself."""
+"""Who answers the commands: a running Warren, or a cluster itself."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from rich.console import Console
 
 from warren import config
 from warren.config.secrets import Secret
-from warren.terminal.answers import Answers
+from warren.serve.v4.shapes import Explanation, Group, Groups, Overview
 from warren.terminal.burrow import recognise
 from warren.terminal.ending import as_ctrl_c
 from warren.terminal.remote import Remote
 
 
+class Answers(Protocol):
+    """Raises `Unanswered`, or `GroupUnknown`, instead of answering."""
+
+    def overview(self) -> Overview: ...
+
+    def groups(self) -> Groups:
+        """All of them."""
+        ...
+
+    def group(self, cluster: str, group: str) -> Group: ...
+
+    def explain(self, cluster: str, group: str) -> Explanation: ...
+
+
 @dataclass(frozen=True)
-class Source:
+class AnswerSource:
     url: str = ""
     token: Secret | None = None
     cafile: Path | None = None
@@ -30,7 +45,7 @@ class Source:
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[Answers]:
+def opened(source: AnswerSource) -> Iterator[Answers]:
     """Answers for as long as the context lasts; on a terminal it says what takes its time."""
     if not (source.bootstrap or source.config_path):
         yield recognise(Remote(source.url, source.token, source.cafile))

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from warren import bounds
-from warren.histories import ranges
-from warren.windows import singly
+from warren.model import bounds
+from warren.model.window_arrays import ranges
+from warren.windows import fold_one_by_one
 from warren.windows.grid import CHUNK, NO_LAG, Grid, push
 
 Ints = npt.NDArray[np.int64]
@@ -128,7 +128,7 @@ def _merged(grid: Grid, commits: Commits, head: Ints, min_distance_ms: int) -> C
     touched = ranges(head[has_close], _counts(head, len(close))[has_close])
     is_head = np.zeros(len(close), np.bool_)
     is_head[head] = True
-    opens[touched] = singly.openings(
+    opens[touched] = fold_one_by_one.openings(
         commits.committed_ms[touched].tolist(),
         before[touched].tolist(),
         is_head[touched].tolist(),
@@ -175,7 +175,9 @@ def _fold_late(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
     _append(grid, everything.take(by_order[~may_merge[line]]))
     again = may_merge[segment]
     if again.any():
-        lines = singly.fold(everything.take(again), is_new[again], grid.intervals, min_distance_ms)
+        lines = fold_one_by_one.fold(
+            everything.take(again), is_new[again], grid.intervals, min_distance_ms
+        )
         _append(grid, Commits(*lines))
 
 

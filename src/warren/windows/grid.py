@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from warren.histories import span
-from warren.windows.rows import Rows
+from warren.model.window_arrays import span
+from warren.windows.row_blocks import Rows
 
 Ints = npt.NDArray[np.int64]
 UInts = npt.NDArray[np.uint32]

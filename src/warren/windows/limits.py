@@ -1,12 +1,14 @@
-"""How much may be held, and what is left out when there is more."""
+"""How much may be held of partitions and members, and what is left out when there is more."""
 
 import math
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from warren.model.group_events import Partitions
 from warren.windows.names import Names
 
 NO_ROOM = "no room"  # why commits of new groups or partitions are dropped
@@ -33,3 +35,51 @@ def fitting(
     no_room = {*new[int(max(limit - (len(counts) - len(new)), 0)) :]}
     few = {topic: count for topic, count in counts.items() if topic not in no_room}
     return ends.filter(pc.is_in(ends["topic"], pa.array([*few], ends["topic"].type))), few
+
+
+class Sized(Protocol):
+    """A member, as far as its size matters."""
+
+    @property
+    def by_name(self) -> Mapping[str, Partitions]: ...
+
+    @property
+    def by_id(self) -> Mapping[UUID, Partitions]: ...
+
+
+class Room:
+    """Counts members and what they were assigned: no more than there may be partitions."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._held = 0
+        self.refused = 0  # records
+
+    def takes(self, group: str, known: Mapping[str, object]) -> bool:
+        """Whether there may be such a group."""
+        return self._answer(fits=group in known or len(known) < self._limits.groups)
+
+    def swap(self, before: Iterable[Sized], after: Iterable[Sized]) -> bool:
+        """Count these instead of those, if they fit."""
+        more = self._size(after) - self._size(before)
+        fits = more <= 0 or self._held + more <= self._limits.partitions
+        self._held += more if fits else 0
+        return self._answer(fits=fits)
+
+    def leave(self, gone: Iterable[Sized]) -> None:
+        self._held -= self._size(gone)
+
+    def enter(self, restored: Iterable[Sized]) -> None:
+        """Count those of a snapshot: limits bind what is new."""
+        self._held += self._size(restored)
+
+    def _answer(self, *, fits: bool) -> bool:
+        self.refused += not fits
+        return fits
+
+    @staticmethod
+    def _size(members: Iterable[Sized]) -> int:
+        return sum(
+            1 + sum(map(len, member.by_name.values())) + sum(map(len, member.by_id.values()))
+            for member in members
+        )

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from warren.windows.end_history import LogEnds
 from warren.windows.limits import NO_LIMITS, Limits
-from warren.windows.log_ends import LogEnds
 from warren.windows.names import Names
 from warren.windows.pairs import Pairs
 

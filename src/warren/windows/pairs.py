@@ -8,7 +8,7 @@ import numpy.typing as npt
 from warren.windows.grid import Grid
 from warren.windows.limits import NO_LIMITS, Limits
 from warren.windows.names import Names
-from warren.windows.rows import Blocks
+from warren.windows.row_blocks import Blocks
 
 Ints = npt.NDArray[np.int64]
 

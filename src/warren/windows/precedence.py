@@ -11,7 +11,7 @@ either to the other is followed.
 import numpy as np
 import numpy.typing as npt
 
-from warren.windows.waiting import Key
+from warren.windows.pending import Key
 from warren.windows.windows import Windows
 
 Ints = npt.NDArray[np.int64]

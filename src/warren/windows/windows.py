@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from warren import bounds
-from warren.windows import lifecycle
+from warren.model import bounds
+from warren.windows import window_reader
+from warren.windows.commit_columns import Folded, Records, after_tombstones
+from warren.windows.end_history import LogEnds
 from warren.windows.fold import Commits, fold
 from warren.windows.grid import Grid
 from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fitting
-from warren.windows.log_ends import LogEnds
 from warren.windows.owners import Assignment, Owners
 from warren.windows.pairs import Pairs
-from warren.windows.records import Folded, Records, after_tombstones
-from warren.windows.waiting import Waiting
+from warren.windows.pending import Waiting
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -221,7 +221,7 @@ class Windows:
         """Drop groups whose last commit is older than `expire_group_s`; their names."""
         oldest_ms = self._oldest_ms(now_s)
         self.dropped += self.waiting.drop_older(oldest_ms)
-        return lifecycle.expire(self.pairs, oldest_ms)
+        return window_reader.expire(self.pairs, oldest_ms)
 
     def _oldest_ms(self, now_s: int) -> int:
         return (now_s - self.expire_group_s) * 1000

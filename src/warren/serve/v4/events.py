@@ -8,13 +8,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from warren.model import Status
-from warren.serve.answers import Answer, Endless, Request
-from warren.serve.site import Site
+from warren.model.status import Status
+from warren.serve.board_file.board_view import NumberedNames, View
+from warren.serve.http.answers import Answer, Endless, Request
+from warren.serve.http.site import Site
 from warren.serve.v4.lines import moment
-from warren.serve.v4.problems import problem
-from warren.serve.v4.queries import Listening, parsed
-from warren.serve.view import Names, View
+from warren.serve.v4.parameters import Listening, parsed, problem
 
 KEEP_ALIVE_S = 5.0  # who has left is noticed with the next piece
 
@@ -33,7 +32,7 @@ class Statuses(NamedTuple):
     """All that a listener remembers of a board, so that no board stays for the sake of one."""
 
     board: int
-    by_cluster: dict[str, tuple[Names, npt.NDArray[np.uint8]]]
+    by_cluster: dict[str, tuple[NumberedNames, npt.NDArray[np.uint8]]]
 
 
 def events(site: Site, request: Request) -> Endless | Answer:
@@ -102,7 +101,7 @@ def _statuses(site: Site) -> Statuses:
 
 
 def changed(before: Statuses, after: Statuses, moment_ms: int) -> Iterator[Change]:
-    nothing = (Names(b"[]"), np.zeros(0, np.uint8))
+    nothing = (NumberedNames(b"[]"), np.zeros(0, np.uint8))
     for name in sorted(before.by_cluster.keys() | after.by_cluster.keys()):
         old, new = (each.by_cluster.get(name, nothing) for each in (before, after))
         for group, was, is_ in _differences(*old, *new):
@@ -110,7 +109,7 @@ def changed(before: Statuses, after: Statuses, moment_ms: int) -> Iterator[Chang
 
 
 def _differences(
-    old: Names, was: npt.NDArray[np.uint8], new: Names, is_: npt.NDArray[np.uint8]
+    old: NumberedNames, was: npt.NDArray[np.uint8], new: NumberedNames, is_: npt.NDArray[np.uint8]
 ) -> Iterator[tuple[str, int | None, int | None]]:
     if old is new:  # the usual case: the same groups
         for number in np.flatnonzero(was != is_).tolist():

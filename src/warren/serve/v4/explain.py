@@ -4,12 +4,43 @@ from collections import Counter
 from collections.abc import Callable
 
 from warren.evaluate.rules import Rule
-from warren.serve.site import Site
-from warren.serve.v4 import change, shapes, spared
-from warren.serve.v4.change import Numbers, lasting
+from warren.serve.http.site import Site
+from warren.serve.v4 import shapes, verdict_change
 from warren.serve.v4.groups import find
 from warren.serve.v4.lines import MS, commits, group_line, moment, partition_lines
-from warren.serve.v4.queries import Why
+from warren.serve.v4.parameters import Why
+from warren.serve.v4.verdict_change import Numbers, is_at_the_end, lasting
+
+# Those that come after STOP.
+LATER = (Rule.REWOUND, Rule.WAS_CAUGHT_UP, Rule.STALLED, Rule.FALLING_BEHIND, Rule.CATCHING_UP)
+
+
+def why_spared(rule: Rule, n: Numbers) -> str | None:
+    """None when it is not so: the rule's own sentence is right."""
+    silent, window = n["silent_s"], n["window_s"]
+    is_silent = silent is not None and window is not None and silent > window
+    if rule not in LATER or not is_silent or not is_at_the_end(n):
+        return None
+    return (
+        f"Nothing was committed for {silent:.0f} s, but its last commit, offset "
+        f"{n['last_offset']:.0f}, reached a log end that is still remembered, "
+        f"{n['lowest_end']:.0f}: it had nothing to do until lately and has not stopped; "
+        f"{n['current_lag']:.0f} messages wait, and {_what_decided(rule, n)}."
+    )
+
+
+def _what_decided(rule: Rule, n: Numbers) -> str:
+    commits = f"last {n['commits']:.0f} commits" if n["commits"] != 1 else "only commit"
+    match rule:
+        case Rule.REWOUND:
+            return f"it had gone back from offset {n['highest_offset']:.0f} before"
+        case Rule.WAS_CAUGHT_UP:
+            return f"in its {commits} the lag was down to {n['lowest_lag']:.0f}"
+        case Rule.STALLED:
+            return f"its {commits} did not move"
+        case Rule.FALLING_BEHIND:
+            return f"in its {commits} the lag never shrank"
+    return f"in its {commits} the lag shrank at least once"
 
 
 def explain(site: Site, query: Why) -> shapes.Explanation | str:
@@ -29,7 +60,7 @@ def explain(site: Site, query: Why) -> shapes.Explanation | str:
     status = group_line(query.cluster, cluster, number).status
     bad = Counter[str](reason.status for reason in reasons if reason.status != "OK")
     count = lines.stop - lines.start
-    told = (status, _about_group(status, bad, count), change.of_group(bad, count))
+    told = (status, _about_group(status, bad, count), verdict_change.of_group(bad, count))
     return shapes.Explanation(moment(site.view), query.cluster, query.group, *told, reasons)
 
 
@@ -49,8 +80,8 @@ def _reason(
 ) -> shapes.Reason:
     numbers = _numbers(site, line, window, as_of_s) | {"lowest_end": lowest_end if window else None}
     rule = Rule[line.rule.upper()]
-    why = spared.why(rule, numbers) or WHY[rule](numbers)
-    told = (why, change.CHANGE[rule](numbers))
+    why = why_spared(rule, numbers) or WHY[rule](numbers)
+    told = (why, verdict_change.CHANGE[rule](numbers))
     return shapes.Reason(line.topic, line.partition, line.status, line.rule, numbers, *told)
 
 

@@ -1,21 +1,28 @@
-"""Groups and their partitions."""
+"""Groups, their partitions, and every commit that a window holds."""
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from warren.model import Status
-from warren.serve.answers import Stream
-from warren.serve.site import Site
+from warren.evaluate.judge import STATUS_OF
+from warren.evaluate.rules import Evidence, Rule, decide
+from warren.model.status import Status
+from warren.serve.board_file.board_view import ClusterView, View
+from warren.serve.board_file.commits_file import Windows
+from warren.serve.http.answers import Stream
+from warren.serve.http.site import Site
 from warren.serve.v4 import shapes
-from warren.serve.v4.headers import board_header
 from warren.serve.v4.lines import commits, group_line, lines_of, moment, partition_lines
-from warren.serve.v4.queries import AllGroups, OneGroup, OnePartition
-from warren.serve.view import Cluster, View
+from warren.serve.v4.parameters import AllGroups, OneGroup, OnePartition
+
+
+def board_header(view: View) -> tuple[str, str]:
+    return ("x-warren-board", msgspec.json.encode(moment(view)).decode())
+
 
 NO_GENERATION = -1
 AT_ONCE = 200  # lines sent at a time
@@ -82,7 +89,7 @@ def _choose(view: View, query: AllGroups) -> Chosen:
     return Chosen(clusters, chosen.cluster[order], chosen.number[order])
 
 
-def _numbers(cluster: Cluster, query: AllGroups) -> Ints:
+def _numbers(cluster: ClusterView, query: AllGroups) -> Ints:
     is_chosen = cluster.arrays["group_total_lag"] >= query.min_lag
     if query.status:
         is_chosen = is_chosen & (cluster.arrays["group_status"] == Status[query.status])
@@ -129,7 +136,7 @@ def one_partition(site: Site, query: OnePartition) -> shapes.Partition | str:
     return shapes.Partition(moment(site.view), query.cluster, query.group, summary, window)
 
 
-def _line(cluster: Cluster, number: int, query: OnePartition) -> int | None:
+def _line(cluster: ClusterView, number: int, query: OnePartition) -> int | None:
     lines = cluster.lines(number)
     topic = cluster.topics.numbers.get(query.topic, -1)
     is_it = (cluster.arrays["topic"][lines] == topic) & (
@@ -139,10 +146,77 @@ def _line(cluster: Cluster, number: int, query: OnePartition) -> int | None:
     return lines.start + int(found[0]) if len(found) else None
 
 
-def find(view: View, name: str, group: str) -> tuple[Cluster, int] | str:
+def find(view: View, name: str, group: str) -> tuple[ClusterView, int] | str:
     """A group on the board, or that there is none."""
     cluster = view.clusters.get(name)
     if cluster is None:
         return "there is no such cluster"
     number = cluster.groups.numbers.get(group)
     return (cluster, number) if number is not None else "there is no such group"
+
+
+Counts = npt.NDArray[np.uint16]
+
+NOT_TOLD = -1
+
+
+def windows(site: Site, query: OneGroup) -> shapes.Windows | str:
+    found = find(site.view, query.cluster, query.group)
+    if isinstance(found, str):
+        return found
+    cluster, number = found
+    return shapes.Windows(
+        moment(site.view),
+        query.cluster,
+        query.group,
+        cluster.as_of_ms(number),
+        _windows(site, cluster, cluster.lines(number)),
+    )
+
+
+def _windows(site: Site, cluster: ClusterView, lines: slice) -> list[shapes.Window]:
+    arrays, intervals = cluster.arrays, cluster.facts.intervals
+    stored, filled = cluster.windows_of(lines), arrays["filled"][lines]
+    judged = statuses(stored, filled, site.settings.minimum_complete, site.settings.allowed_lag)
+    columns = [stored[name].tolist() for name in ("committed_ms", "offset", "lag")]
+    columns.append(judged.tolist())
+    topics = [cluster.topics.names[at] for at in arrays["topic"][lines].tolist()]
+    told = []
+    for at, (topic, partition, count) in enumerate(
+        zip(topics, arrays["partition"][lines].tolist(), filled.tolist(), strict=True)
+    ):
+        committed_ms, offset, lag, status = (column[at][intervals - count :] for column in columns)
+        known = [each if each >= 0 else None for each in lag]
+        names: list[Any] = [None if each == NOT_TOLD else Status(each).name for each in status]
+        told.append(shapes.Window(topic, partition, committed_ms, offset, known, names))
+    return told
+
+
+def statuses(stored: Windows, filled: Counts, minimum_complete: float, allowed_lag: int) -> Ints:
+    """What each partition was just after each commit of its window, where that can be told.
+
+    In a full window the commits that came before its first are gone. Without them only the last
+    commit can be judged, and those that found no more lag than allowed.
+    """
+    intervals = stored["offset"].shape[1]
+    told = np.full((len(stored), intervals), NOT_TOLD, np.int64)
+    commits = filled.astype(np.int64)
+    for column in range(intervals):
+        held = commits - (intervals - 1 - column)  # commits up to this one
+        rule = _rule_then(stored, column, allowed_lag)
+        rule[held < np.float32(minimum_complete) * intervals] = Rule.NOT_JUDGED
+        is_whole = (commits < intervals) | (column == intervals - 1)
+        is_known = (held > 0) & (stored["lag"][:, column] >= 0)
+        some = np.flatnonzero(is_known & (is_whole | (rule == Rule.CAUGHT_UP)))
+        told[some, column] = STATUS_OF[rule[some]]
+    return told
+
+
+def _rule_then(stored: Windows, column: int, allowed_lag: int) -> npt.NDArray[np.uint8]:
+    """What decided at the moment of a commit: then there is no silence, whatever the log ends."""
+    offset, committed_ms, lag = (
+        stored[name][:, : column + 1] for name in ("offset", "committed_ms", "lag")
+    )
+    ends, had_stopped = np.zeros(len(stored), np.int64), np.zeros(len(stored), np.bool_)
+    evidence = Evidence(offset, committed_ms, lag, np.maximum(lag[:, -1], 0), ends, had_stopped)
+    return decide(evidence, allowed_lag, 0)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from warren.evaluate.rules import Rule
-from warren.model import Status
+from warren.model.status import Status
+from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.v4.shapes import Commit, GroupLine, MaxLag, Moment, PartitionLine
-from warren.serve.view import Cluster, View
 
 MS = 1000
 
@@ -35,7 +35,7 @@ def starting(view: View) -> str:
     return f"{text} It takes about {seconds:.0f} s more." if seconds >= 1 else text
 
 
-def group_line(name: str, cluster: Cluster, number: int) -> GroupLine:
+def group_line(name: str, cluster: ClusterView, number: int) -> GroupLine:
     arrays, lines = cluster.arrays, cluster.lines(number)
     worst = int(arrays["group_max_lag_line"][number])
     return GroupLine(
@@ -57,12 +57,12 @@ def group_line(name: str, cluster: Cluster, number: int) -> GroupLine:
     )
 
 
-def partition_lines(cluster: Cluster, group: int) -> Iterator[PartitionLine]:
+def partition_lines(cluster: ClusterView, group: int) -> Iterator[PartitionLine]:
     """Each partition of a group."""
     yield from lines_of(cluster, cluster.lines(group), cluster.as_of_ms(group))
 
 
-def lines_of(cluster: Cluster, lines: slice, as_of_ms: int) -> Iterator[PartitionLine]:
+def lines_of(cluster: ClusterView, lines: slice, as_of_ms: int) -> Iterator[PartitionLine]:
     windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
     for at, line in enumerate(range(lines.start, lines.stop)):
         window = commits(windows[at], filled[at], cluster.facts.intervals)
@@ -83,7 +83,7 @@ def commits(window: Any, filled: int, intervals: int) -> list[Commit]:
 
 
 def _partition_line(
-    cluster: Cluster, line: int, window: list[Commit], now_ms: int
+    cluster: ClusterView, line: int, window: list[Commit], now_ms: int
 ) -> PartitionLine:
     arrays = cluster.arrays
     start, end = (window[0], window[-1]) if window else (None, None)

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from warren.serve.answers import Answer, Request, Stream
-from warren.serve.routes import Handler
-from warren.serve.site import Site
-from warren.serve.v4 import explain, groups, history, overview, queries, shapes, topics, windows
+from warren.serve.http.answers import Answer, Request, Stream
+from warren.serve.http.routes import Handler
+from warren.serve.http.site import Site
+from warren.serve.v4 import all_groups, explain, group_past, groups, parameters, shapes
 from warren.serve.v4.lines import starting
-from warren.serve.v4.problems import problem
+from warren.serve.v4.parameters import problem
 
 Work = Callable[[Site, Any], object]
 
@@ -19,7 +19,7 @@ Work = Callable[[Site, Any], object]
 class Operation(NamedTuple):
     path: str
     summary: str
-    query: type[queries.Query]
+    query: type[parameters.Query]
     answer: type[msgspec.Struct]
     work: Work  # gives the answer, a Stream, or the reason why there is none; or does so later
 
@@ -28,52 +28,56 @@ OPERATIONS = [
     Operation(
         "/v4/groups",
         "All groups of all clusters: filtered, sorted, in pages.",
-        queries.AllGroups,
+        parameters.AllGroups,
         shapes.Groups,
         groups.all_groups,
     ),
     Operation(
         "/v4/overview",
         "All groups of all clusters at once, in columns.",
-        queries.Nothing,
+        parameters.Nothing,
         shapes.Overview,
-        overview.overview,
+        all_groups.overview,
     ),
     Operation(
         "/v4/group",
         "One group with its partitions and members.",
-        queries.OneGroup,
+        parameters.OneGroup,
         shapes.Group,
         groups.one_group,
     ),
     Operation(
         "/v4/partition",
         "One partition of a group with every commit of its window.",
-        queries.OnePartition,
+        parameters.OnePartition,
         shapes.Partition,
         groups.one_partition,
     ),
     Operation(
         "/v4/windows",
         "Every commit in the windows of a group, in columns.",
-        queries.OneGroup,
+        parameters.OneGroup,
         shapes.Windows,
-        windows.windows,
+        groups.windows,
     ),
     Operation(
-        "/v4/topics", "The topics of a cluster.", queries.OneCluster, shapes.Topics, topics.topics
+        "/v4/topics",
+        "The topics of a cluster.",
+        parameters.OneCluster,
+        shapes.Topics,
+        all_groups.topics,
     ),
     Operation(
         "/v4/topic",
         "One topic: its log ends, and the groups that read it.",
-        queries.OneTopic,
+        parameters.OneTopic,
         shapes.Topic,
-        topics.topic,
+        all_groups.topic,
     ),
     Operation(
         "/v4/explain",
         "Why a group has its status: the rule, the numbers it saw, a sentence.",
-        queries.Why,
+        parameters.Why,
         shapes.Explanation,
         explain.explain,
     ),
@@ -81,16 +85,16 @@ OPERATIONS = [
         "/v4/history",
         "One group over time: lag, status, incidents, partitions. 404 if no history is kept, or "
         "nothing of the group.",
-        queries.OneHistory,
-        history.GroupHistory,
-        history.history,
+        parameters.OneHistory,
+        group_past.GroupHistory,
+        group_past.history,
     ),
 ]
 
 
 def handler(operation: Operation) -> Handler:
     def handle(site: Site, request: Request) -> Answer | Stream | Awaitable[Answer]:
-        query = queries.parsed(request.query, operation.query)
+        query = parameters.parsed(request.query, operation.query)
         if isinstance(query, str):
             return problem(site, 400, query)
         answer = operation.work(site, query)

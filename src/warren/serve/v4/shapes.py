@@ -222,7 +222,7 @@ class Explanation(msgspec.Struct):
     reasons: list[Reason]
 
 
-class Told(msgspec.Struct):
+class PipelineAnswer(msgspec.Struct):
     """What the pipeline's process says to a worker, ready to be passed on."""
 
     code: int

@@ -1,0 +1,136 @@
+"""Windows + log ends + now -> what every partition and every group is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.evaluate import rules
+from warren.evaluate.rules import Evidence, Rule
+from warren.model import bounds
+from warren.model.status import Status
+from warren.model.verdicts import Edge, GroupVerdicts, PartitionVerdicts, Verdicts
+from warren.model.window_arrays import Histories, ranges, span
+
+Ints = npt.NDArray[np.int64]
+
+# Windows judged at once: small enough for a processor's cache, large enough to hide Python.
+CHUNK = 8192
+
+STATUS_OF = np.full(len(Rule), Status.OK, np.uint8)
+STATUS_OF[Rule.STOPPED] = Status.STOP
+STATUS_OF[Rule.REWOUND] = Status.REWIND
+STATUS_OF[Rule.STALLED] = Status.STALL
+STATUS_OF[Rule.FALLING_BEHIND] = Status.WARN
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """`[evaluator.*]`, as far as it concerns the rules."""
+
+    minimum_complete: float = 0.0
+    allowed_lag: int = 0
+
+
+def judge(histories: Histories, settings: JudgeSettings, now_s: int) -> Verdicts:
+    """Judge every partition, then every group by its partitions.
+
+    A group is judged as of the moment up to which its commits have been read, which is before
+    `now_s` or at it: what has not been read yet is not taken for silence.
+    """
+    row, count = histories.rows(), histories.pair_count
+    lines = np.concatenate([[0], np.cumsum(count)])
+    first = np.append(lines[histories.group_pair], lines[-1])
+    as_of_ms = _as_of_ms(histories.as_of_s, now_s)
+    of_line = np.repeat(as_of_ms, np.diff(first))
+    partitions = _judge_partitions(histories, row, of_line, settings)
+    return Verdicts(
+        now_s,
+        histories.groups,
+        histories.topics,
+        histories.owners,
+        _judge_groups(partitions, first, as_of_ms, histories.last_ms[row]),
+        partitions,
+    )
+
+
+def _as_of_ms(as_of_s: npt.NDArray[np.float64], now_s: int) -> Ints:
+    """In milliseconds; 0 where nothing is known to have been read, so that nothing is silent."""
+    as_of_ms: Ints = (np.clip(as_of_s, 0, now_s) * 1000).astype(np.int64)
+    return as_of_ms
+
+
+def _judge_partitions(
+    histories: Histories, row: Ints, as_of_ms: Ints, settings: JudgeSettings
+) -> PartitionVerdicts:
+    filled, count = histories.filled[row], histories.pair_count
+    complete = filled.astype(np.float32) / np.float32(histories.offset.shape[1])
+    current_lag = _current_lag(histories, row)
+    rule = np.full(len(row), Rule.NOT_JUDGED, np.uint8)
+    judged = (filled > 0) & (complete >= np.float32(settings.minimum_complete))
+    caught_up = rules.is_caught_up(current_lag, settings.allowed_lag)
+    rule[judged & caught_up] = Rule.CAUGHT_UP
+    behind = np.flatnonzero(judged & ~caught_up)
+    start, end = _edge(histories, row, 0), _edge(histories, row, -1)
+    for chunk in range(0, len(behind), CHUNK):
+        some = behind[chunk : chunk + CHUNK]
+        where = span(row[some])
+        evidence = Evidence(  # in memory column by column, as the rules go
+            np.asfortranarray(histories.offset[where]),
+            np.stack([start.committed_ms[some], end.committed_ms[some]], axis=1),
+            np.asfortranarray(histories.lag[where]),
+            current_lag[some],
+            histories.lowest_end[some],
+            histories.stopped[row[some]],
+        )
+        rule[some] = rules.decide(evidence, settings.allowed_lag, as_of_ms[some])
+    return PartitionVerdicts(
+        topic=np.repeat(histories.pair_topic.astype(np.int32), count),
+        partition=ranges(np.zeros_like(count), count).astype(np.int32),
+        status=STATUS_OF[rule],
+        rule=rule,
+        filled=filled,
+        complete=complete,
+        current_lag=current_lag,
+        start=start,
+        end=end,
+        owner=histories.owner[row],
+        client=histories.client[row],
+        lowest_end=histories.lowest_end,
+    )
+
+
+def _current_lag(histories: Histories, row: Ints) -> Ints:
+    """How far the last commit is behind the newest log end; 0 where there was no commit."""
+    lag = bounds.lag(histories.newest_end, histories.offset[row, -1])
+    return np.where(histories.filled[row] > 0, lag, 0)
+
+
+def _edge(histories: Histories, row: Ints, column: int) -> Edge:
+    return Edge(
+        histories.offset[row, column],
+        histories.committed_ms[row, column],
+        histories.observed_s[row, column],
+        histories.lag[row, column],
+    )
+
+
+def _judge_groups(
+    partitions: PartitionVerdicts, first: Ints, as_of_ms: Ints, last_ms: Ints
+) -> GroupVerdicts:
+    """A group is as bad as its worst partition; each of STOP, STALL and REWIND makes it ERR."""
+    begin, count = first[:-1], np.diff(first)
+    worst = np.maximum.reduceat(np.minimum(partitions.status, np.uint8(Status.ERR)), begin)
+    full = np.add.reduceat(partitions.complete == 1, begin, dtype=np.int64)
+    max_lag = np.maximum.reduceat(partitions.current_lag, begin)
+    is_max = np.flatnonzero(partitions.current_lag == np.repeat(max_lag, count))
+    return GroupVerdicts(
+        first=first,
+        as_of_ms=as_of_ms,
+        status=worst,
+        complete=(full / count).astype(np.float32),
+        partition_count=count,
+        total_lag=bounds.sums(partitions.current_lag, begin),
+        max_lag_line=is_max[np.searchsorted(is_max, begin)],
+        last_commit_ms=np.maximum.reduceat(last_ms, begin),
+    )

@@ -1,0 +1,245 @@
+"""One moment of a board as rows of HISTORY: groups, log ends, partitions, in this order."""
+
+from collections.abc import Collection
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from warren.config.sections import GroupFilter, HistorySettings
+from warren.model import bounds
+from warren.model.board import NO_END, Board, ClusterBoard, TopicEnds
+from warren.model.tables import GROUP, HISTORY, LOG_END, PARTITION
+from warren.model.verdicts import PartitionVerdicts, Verdicts
+
+RowLevels = npt.NDArray[np.uint8]
+
+
+class RowLevel(IntEnum):
+    """What a group has rows for, besides its own; a greater one is coarser."""
+
+    PARTITION = 1
+    TOPIC = 2
+    GROUP = 3
+
+
+class RowGranularity:
+    """Names are matched once; groups come and go, but not every minute."""
+
+    def __init__(self, settings: HistorySettings) -> None:
+        patterns = (
+            (settings.by_group, RowLevel.GROUP),
+            (settings.by_topic, RowLevel.TOPIC),
+            (settings.by_partition, RowLevel.PARTITION),
+        )
+        self.usual = RowLevel[settings.history_granularity.upper()]
+        self._patterns = [
+            (GroupFilter(allow=pattern), level) for pattern, level in patterns if pattern
+        ]
+        self._known: dict[str, RowLevel] = {}
+
+    def levels(self, groups: tuple[str, ...]) -> RowLevels:
+        if not self._patterns:
+            return np.full(len(groups), self.usual, np.uint8)
+        self._known = {group: self._known.get(group) or self._level(group) for group in groups}
+        return np.fromiter(self._known.values(), np.uint8, len(groups))
+
+    def _level(self, group: str) -> RowLevel:
+        matching = (level for names, level in self._patterns if names.accepts(group))
+        return next(matching, self.usual)
+
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+NEVER = np.iinfo(np.int64).min  # when nothing was committed
+NAMES = ("cluster", "kind", "group", "topic", "owner", "client")
+ROWS = pa.schema(
+    [
+        (field.name, pa.dictionary(pa.int32(), pa.string()) if field.name in NAMES else field.type)
+        for field in HISTORY
+    ]
+)
+
+
+def rows(board: Board, clusters: Collection[str], granularity: RowGranularity) -> pa.Table:
+    """The moment, as far as these clusters go."""
+    parts = [
+        part
+        for name in sorted(clusters)
+        for part in _of_cluster(board.moment_ms, name, board.clusters[name], granularity)
+    ]
+    return pa.concat_tables([ROWS.empty_table(), *parts]).unify_dictionaries()
+
+
+def _of_cluster(
+    moment_ms: int, name: str, cluster: ClusterBoard, granularity: RowGranularity
+) -> list[pa.Table]:
+    verdicts = cluster.verdicts
+    levels = granularity.levels(verdicts.names)
+    kinds = {
+        GROUP: _group_rows(verdicts),
+        LOG_END: _end_rows(cluster.ends, _end_levels(cluster, levels, granularity.usual)),
+        PARTITION: _partition_rows(verdicts, levels),
+    }
+    return [_completed(columns, moment_ms, name, kind) for kind, columns in kinds.items()]
+
+
+def _completed(columns: dict[str, pa.Array], moment_ms: int, cluster: str, kind: str) -> pa.Table:
+    """With what all rows of a moment have in common, and nulls for what this kind does not have."""
+    length = len(next(iter(columns.values())))
+    day = bounds.moment(moment_ms).date()
+    same = {
+        "day": pa.repeat(pa.scalar(day, pa.date32()), length),
+        "cluster": _repeated(cluster, length),
+        "moment_ms": pa.repeat(pa.scalar(moment_ms, pa.int64()), length),
+        "kind": _repeated(kind, length),
+    }
+    known = same | columns
+    arrays = [
+        known[field.name].cast(field.type) if field.name in known else pa.nulls(length, field.type)
+        for field in ROWS
+    ]
+    return pa.Table.from_arrays(arrays, schema=ROWS)
+
+
+def _repeated(name: str, length: int) -> pa.DictionaryArray:
+    return _named(np.zeros(length, np.int32), (name,))
+
+
+def _named(places: npt.NDArray[np.int32], names: tuple[str, ...]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(places), pa.array(names, pa.string()))
+
+
+def _group_rows(verdicts: Verdicts) -> dict[str, pa.Array]:
+    groups, partitions = verdicts.groups, verdicts.partitions
+    worst, begin = groups.max_lag_line, groups.first[:-1]
+    committed = np.where(partitions.filled > 0, partitions.end.offset, 0)
+    newest_ms = _newest(partitions, begin)
+    return {
+        "group": _named(np.arange(len(verdicts.names), dtype=np.int32), verdicts.names),
+        "status": pa.array(groups.status.astype(np.int8)),
+        "complete": pa.array(groups.complete),
+        "lag": pa.array(groups.total_lag),
+        "offset": pa.array(bounds.sums(committed, begin)),
+        "committed_ms": pa.array(newest_ms, mask=newest_ms == NEVER),
+        "max_lag": pa.array(partitions.current_lag[worst]),
+        "partitions": pa.array(groups.partition_count.astype(np.int32)),
+    }
+
+
+def _partition_rows(verdicts: Verdicts, levels: RowLevels) -> dict[str, pa.Array]:
+    """A row for each partition, or, of groups kept by topic, one for each topic."""
+    partitions, first = verdicts.partitions, verdicts.groups.first
+    group = np.repeat(np.arange(len(levels), dtype=np.int32), np.diff(first))
+    level = np.repeat(levels, np.diff(first))
+    folded = _Folded(verdicts, _begins(partitions.topic, first[:-1]), level == RowLevel.TOPIC)
+    kept = np.flatnonzero((level == RowLevel.PARTITION) | folded.is_first)
+    is_folded = folded.is_first[kept]
+    never = partitions.filled[kept] == 0
+    newest_ms = np.where(never, NEVER, partitions.end.committed_ms[kept])
+    newest_ms = folded.replace(kept, newest_ms, folded.newest_ms)
+    max_lag = folded.replace(kept, partitions.current_lag[kept], folded.max_lag)
+    return {
+        "group": _named(group[kept], verdicts.names),
+        "topic": _named(partitions.topic[kept], verdicts.topics),
+        "partition": pa.array(partitions.partition[kept], mask=is_folded),
+        "status": pa.array(
+            folded.replace(kept, partitions.status[kept], folded.status).astype(np.int8)
+        ),
+        "complete": pa.array(folded.replace(kept, partitions.complete[kept], folded.complete)),
+        "lag": pa.array(folded.replace(kept, partitions.current_lag[kept], folded.lag)),
+        "offset": pa.array(
+            folded.replace(kept, partitions.end.offset[kept], folded.offset),
+            mask=never & ~is_folded,
+        ),
+        "committed_ms": pa.array(newest_ms, mask=newest_ms == NEVER),
+        "max_lag": pa.array(max_lag, mask=~is_folded),
+        "partitions": pa.array(
+            folded.replace(kept, np.ones(len(kept), np.int32), folded.count), mask=~is_folded
+        ),
+        "owner": _named_unless(is_folded, partitions.owner[kept], verdicts.owners),
+        "client": _named_unless(is_folded, partitions.client[kept], verdicts.owners),
+    }
+
+
+def _named_unless(
+    absent: Mask, places: npt.NDArray[np.int32], names: tuple[str, ...]
+) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(
+        pa.array(places, mask=absent), pa.array(names, pa.string())
+    )
+
+
+def _newest(partitions: PartitionVerdicts, at: Ints) -> Ints:
+    """When each part, the first of which begins at at[0], was last committed to, if ever."""
+    committed_ms = np.where(partitions.filled > 0, partitions.end.committed_ms, NEVER)
+    return np.maximum.reduceat(committed_ms, at)
+
+
+def _begins(topic: npt.NDArray[np.int32], first: Ints) -> Mask:
+    """Whether a line is the first one of its group and topic."""
+    begins = np.ones(len(topic), np.bool_)
+    begins[1:] = topic[1:] != topic[:-1]
+    begins[first] = True
+    return begins
+
+
+class _Folded:
+    """The partitions of some groups, taken together by topic."""
+
+    def __init__(self, verdicts: Verdicts, begins: Mask, chosen: Mask) -> None:
+        partitions, lines = verdicts.partitions, np.flatnonzero(chosen)
+        self.is_first = begins & chosen
+        at = np.flatnonzero(begins[lines])
+        self.count = np.diff(at, append=len(lines)).astype(np.int32)
+        lag, is_known = partitions.current_lag[lines], partitions.filled[lines] > 0
+        self.lag, self.max_lag = bounds.sums(lag, at), np.maximum.reduceat(lag, at)
+        self.offset = bounds.sums(np.where(is_known, partitions.end.offset[lines], 0), at)
+        committed_ms = np.where(is_known, partitions.end.committed_ms[lines], NEVER)
+        self.newest_ms = np.maximum.reduceat(committed_ms, at)
+        self.status = np.maximum.reduceat(partitions.status[lines], at)
+        full = (partitions.complete[lines] == 1).astype(np.int64)
+        self.complete = (bounds.sums(full, at) / self.count).astype(np.float32)
+
+    def replace(self, kept: Ints, values: npt.NDArray[np.generic], by: npt.ArrayLike) -> Ints:
+        """These values of kept lines, with those of the folded ones in their places."""
+        values = values.copy()
+        values[self.is_first[kept]] = by
+        return values  # type: ignore[return-value]  # whatever was given
+
+
+def _end_levels(cluster: ClusterBoard, levels: RowLevels, usual: RowLevel) -> RowLevels:
+    """A topic's log ends are as fine as the finest group that reads it."""
+    verdicts = cluster.verdicts
+    place = {topic: number for number, topic in enumerate(cluster.ends.topics)}
+    number = np.array([place.get(topic, -1) for topic in verdicts.topics], np.int64)
+    finest = np.full(len(place) + 1, np.uint8(255))  # the last takes topics without log ends
+    line_level = np.repeat(levels, np.diff(verdicts.groups.first))
+    np.minimum.at(finest, number[verdicts.partitions.topic], line_level)
+    finest = finest[:-1]
+    return np.where(finest == 255, np.uint8(usual), finest)
+
+
+def _end_rows(ends: TopicEnds, levels: RowLevels) -> dict[str, pa.Array]:
+    """The known log ends; folded ones are the sum of a topic's."""
+    count = np.diff(ends.first)
+    topic = np.repeat(np.arange(len(ends.topics), dtype=np.int32), count)
+    partition = (np.arange(len(ends.end)) - np.repeat(ends.first[:-1], count)).astype(np.int32)
+    known = ends.end != NO_END
+    coarse = np.repeat(levels > RowLevel.PARTITION, count)
+    total, members = np.zeros(len(ends.topics), np.int64), np.zeros(len(ends.topics), np.int32)
+    np.add.at(total, topic, np.where(known, ends.end, 0))
+    np.add.at(members, topic, known)
+    lines = np.flatnonzero(known)
+    is_first = np.zeros(len(topic), np.bool_)
+    is_first[lines[np.unique(topic[lines], return_index=True)[1]]] = True
+    kept = np.flatnonzero(known & (~coarse | is_first))
+    folded = coarse[kept]
+    return {
+        "topic": _named(topic[kept], ends.topics),
+        "partition": pa.array(partition[kept], mask=folded),
+        "offset": pa.array(np.where(folded, total[topic[kept]], ends.end[kept])),
+        "partitions": pa.array(members[topic[kept]], mask=~folded),
+    }

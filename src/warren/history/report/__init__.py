@@ -1,0 +1,1 @@
+"""What `warren report` says: history in numbers."""

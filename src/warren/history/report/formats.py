@@ -1,0 +1,108 @@
+"""A report as CSV, as JSON, and as one HTML page that needs nothing else."""
+
+import csv
+import dataclasses
+import html
+import io
+from collections.abc import Iterator
+
+import msgspec
+
+from warren.history.report import svg
+from warren.history.report.columns import SECTIONS, ReportSection, instant
+from warren.history.report.summary import Report
+
+
+def as_csv(report: Report, name: str) -> str:
+    """One section: plain numbers, times in milliseconds since 1970, a line for each row."""
+    (section,) = chosen((name,))
+    text = io.StringIO()
+    keys = [column.key for column in section.columns]
+    writer = csv.DictWriter(text, keys, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(section.rows(report))
+    return text.getvalue()
+
+
+def as_json(report: Report, names: tuple[str, ...]) -> str:
+    told = {section.name: section.rows(report) for section in chosen(names)}
+    series = {
+        "times_ms": report.times_ms,
+        "lags": [dataclasses.asdict(each) for each in report.lags],
+    }
+    everything = {**report.period._asdict(), **told, "series": series}
+    return msgspec.json.format(msgspec.json.encode(everything), indent=2).decode()
+
+
+def chosen(names: tuple[str, ...]) -> list[ReportSection]:
+    """These sections, or, if none is named, all of them."""
+    return [section for section in SECTIONS if not names or section.name in names]
+
+
+STYLE = """
+:root{color-scheme:light dark;--ink:#1c2026;--quiet:#667;--line:#dde1e7;--paper:#fff;--bad:#b3261e}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e8ec;--quiet:#9aa3b0;--line:#333a44;--paper:#15181d;
+--bad:#ff8a80}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:1100px;
+margin:2rem auto;padding:0 1rem}
+h1{font-size:1.5rem}h2{font-size:1.15rem;margin:2rem 0 .5rem}p{color:var(--quiet)}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%}
+th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}
+td.name{white-space:normal;overflow-wrap:anywhere}
+.number{text-align:right;font-variant-numeric:tabular-nums}th{color:var(--quiet);font-weight:600}
+.ERR{color:var(--bad);font-weight:600}.WARN{font-weight:600}
+svg{width:100%;height:auto}svg line{stroke:var(--line)}svg text{fill:var(--quiet);font-size:11px}
+.legend{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;font-size:.9rem}
+.legend li{overflow-wrap:anywhere}
+.legend i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px}
+"""
+# What a name in it might say, no browser may act on.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def as_page(report: Report, names: tuple[str, ...]) -> str:
+    since, until = (instant(moment) for moment in report.period)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>Kafka consumer groups, {since}</title><style>{STYLE}</style></head><body>"
+        f"<h1>Kafka consumer groups</h1><p>From {since} until {until} UTC, as Warren saw them.</p>"
+        f"{''.join(_plots(report))}"
+        f"{''.join(_section(section, report) for section in chosen(names))}</body></html>\n"
+    )
+
+
+def _plots(report: Report) -> Iterator[str]:
+    for cluster, series in report.statuses.items():
+        title = f"Groups of {cluster} by status"
+        yield f"<h2>{html.escape(title)}</h2>{svg.areas(report.times_ms, series, title)}"
+    if report.lags:
+        title = "Total lag of the worst groups"
+        yield f"<h2>{title}</h2>{svg.curves(report.times_ms, report.lags, title)}"
+
+
+def _section(section: ReportSection, report: Report) -> str:
+    rows = section.rows(report)
+    if not rows:
+        return f"<h2>{section.title}</h2><p>None.</p>"
+    head = "".join(
+        f'<th scope="col" class="{_class(column.is_number)}">{html.escape(column.title)}</th>'
+        for column in section.columns
+    )
+    lines = "".join(f"<tr>{_cells(section, row)}</tr>" for row in rows)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    return f'<h2>{section.title}</h2><div class="wide">{table}</div>'
+
+
+def _cells(section: ReportSection, row: dict[str, object]) -> str:
+    cells = []
+    for column in section.columns:
+        text = html.escape(column.shown(row[column.key]))
+        kind = text if column.key == "status" else _class(column.is_number)
+        cells.append(f'<td class="{kind}">{text}</td>')
+    return "".join(cells)
+
+
+def _class(is_number: bool) -> str:  # noqa: FBT001  it is all there is
+    return "number" if is_number else "name"

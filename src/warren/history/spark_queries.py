@@ -1,0 +1,218 @@
+"""What reports, the terminal and the page ask of history, in Spark SQL.
+
+Groups have a row of their own for every moment, so that only heat maps and log ends need the many
+rows of partitions. `in_memory` answers the same questions for what is small.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, reduce
+from operator import and_, or_
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from warren.errors import NoHistory
+from warren.history.memory_queries import GAP, LINE, Name, sampled
+from warren.model import bounds
+from warren.model.period import Period, day
+from warren.model.tables import GROUP, LOG_END, PARTITION
+
+NOT_OF_GROUPS = {"day", "topic", "owner", "client"}
+
+MOMENTS = """
+WITH seen AS (SELECT DISTINCT cluster, moment_ms FROM {groups}),
+spaced AS (
+    SELECT cluster, moment_ms,
+        (lead(moment_ms) OVER in_time) - moment_ms AS to_next_ms,
+        moment_ms - (lag(moment_ms) OVER in_time) AS from_last_ms
+    FROM seen
+    WINDOW in_time AS (PARTITION BY cluster ORDER BY moment_ms)
+),
+usual AS (
+    SELECT cluster, coalesce(CAST(percentile(to_next_ms, 0.5) AS BIGINT), 0) AS usual_ms
+    FROM spaced GROUP BY cluster
+)
+SELECT cluster, moment_ms, to_next_ms IS NULL AS is_last,
+    CASE WHEN to_next_ms <= {gap} * usual_ms THEN to_next_ms ELSE usual_ms END AS lasted_ms,
+    sum(CASE WHEN from_last_ms > {gap} * usual_ms THEN 2 ELSE 1 END) OVER (
+        PARTITION BY cluster ORDER BY moment_ms
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS number
+FROM spaced JOIN usual USING (cluster)
+"""
+
+# A group, or, where the name is null, all groups of a cluster taken together.
+GROUPS = """
+SELECT cluster, `group`,
+    sum(lasted_ms) AS watched_ms,
+    sum(CASE WHEN status = 1 THEN lasted_ms ELSE 0 END) AS ok_ms,
+    sum(CASE WHEN status = 2 THEN lasted_ms ELSE 0 END) AS warn_ms,
+    sum(CASE WHEN status = 3 THEN lasted_ms ELSE 0 END) AS err_ms,
+    percentile_approx(lag, array(0.5, 0.95, 0.99), 1000) AS lags,
+    max(lag) AS max_lag,
+    max_by(lag, moment_ms) AS last_lag,
+    max_by(status, moment_ms) AS last_status
+FROM {groups} JOIN {moments} USING (cluster, moment_ms)
+GROUP BY GROUPING SETS ((cluster), (cluster, `group`))
+"""
+
+# Moments are numbered without a break: in a run of bad ones, number and rank differ by the same.
+INCIDENTS = """
+WITH bad AS (
+    SELECT cluster, `group`, moment_ms, status, lag, lasted_ms, is_last,
+        number - row_number() OVER (PARTITION BY cluster, `group` ORDER BY moment_ms) AS run
+    FROM {groups} JOIN {moments} USING (cluster, moment_ms)
+    WHERE status > 1
+)
+SELECT cluster, `group`, min(moment_ms) AS began_ms,
+    CASE WHEN max(is_last) THEN NULL ELSE max(moment_ms + lasted_ms) END AS ended_ms,
+    sum(lasted_ms) AS lasted_ms, max(status) AS status, max(lag) AS max_lag
+FROM bad
+GROUP BY cluster, `group`, run
+"""
+
+TOPICS = """
+WITH grown AS (
+    SELECT cluster, topic, partition, max(offset) - min(offset) AS messages,
+        max(coalesce(partitions, 1)) AS partitions,
+        (max(moment_ms) - min(moment_ms)) / 1000 AS seconds
+    FROM {ends} GROUP BY cluster, topic, partition
+)
+SELECT cluster, topic, sum(partitions) AS partitions, sum(messages) AS messages,
+    round(try_divide(sum(messages), max(seconds)), 3) AS per_second
+FROM grown GROUP BY cluster, topic
+"""
+
+
+STATUSES = """
+WITH counted AS (
+    SELECT cluster, moment_ms, (moment_ms - {since}) DIV {step} AS step,
+        sum(CAST(status = 1 AS INT)) AS ok, sum(CAST(status = 2 AS INT)) AS warn,
+        sum(CAST(status = 3 AS INT)) AS err
+    FROM {groups} GROUP BY cluster, moment_ms
+)
+SELECT cluster, step, max(ok) AS ok, max(warn) AS warn, max(err) AS err
+FROM counted GROUP BY cluster, step
+"""
+
+
+def kept(
+    spark: SparkSession, directory: str, period: Period, cluster: str = "", group: str = ""
+) -> "InSpark":
+    """All rows of a period, of one cluster or group if named."""
+    try:
+        rows = spark.read.format("delta").load(directory)
+    except AnalysisException as error:
+        raise NoHistory(directory) from error
+    in_days = F.col("day").between(day(period.since_ms), day(period.until_ms))
+    in_time = F.col("moment_ms").between(*period)
+    rows = rows.where(in_days & in_time)
+    if cluster:
+        rows = rows.where(F.col("cluster") == cluster)
+    return InSpark(rows.where(F.col("group") == group) if group else rows)
+
+
+class InSpark:
+    """Rows of a period, in Spark; what each question means is told in `in_memory.Kept`."""
+
+    def __init__(self, rows: DataFrame) -> None:
+        self.rows = rows
+        self._groups = rows.where(F.col("kind") == GROUP)
+
+    @contextmanager
+    def held(self) -> Iterator["InSpark"]:
+        """For several questions: the groups are read once."""
+        columns = [each for each in self._groups.columns if each not in NOT_OF_GROUPS]
+        usual = self._groups
+        self._groups = usual.select(*columns).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            yield self
+        finally:
+            self._groups.unpersist()
+            self._groups = usual
+
+    def clusters(self) -> list[str]:
+        return sorted(row.cluster for row in self._groups.select("cluster").distinct().collect())
+
+    def together(self, topic: str, partition: int | None) -> "InSpark":
+        some = self._partitions.where(F.col("topic") == topic)
+        if partition is not None:
+            some = some.where(F.col("partition") == partition)
+        added = some.groupBy("cluster", "group", "moment_ms").agg(
+            _bounded("lag"),
+            F.max(F.coalesce("max_lag", "lag")).alias("max_lag"),
+            F.max("status").alias("status"),
+            _bounded("offset"),
+        )
+        return InSpark(added.withColumn("kind", F.lit(GROUP)))
+
+    def steps(self, since_ms: int, step_ms: int, names: Sequence[Name] | None = None) -> pa.Table:
+        groups = self._groups
+        if names is not None:
+            some = [F.struct(F.lit(cluster), F.lit(group)) for cluster, group in names]
+            groups = groups.where(F.struct("cluster", "group").isin(some))
+        return _steps(groups, ["cluster", "group"], since_ms, step_ms)
+
+    def heat(self, lines: int, since_ms: int, step_ms: int) -> tuple[int, pa.Table]:
+        lagging = self._partitions.groupBy(*LINE).agg(F.max("lag").alias("most"))
+        worst = lagging.orderBy(F.desc("most"), *LINE).limit(lines)
+        # A folded one's partition is null, which equals null.
+        same = (F.col(f"all.{name}").eqNullSafe(F.col(f"some.{name}")) for name in LINE)
+        some = self._partitions.alias("all").join(
+            F.broadcast(worst.alias("some")), reduce(and_, same), how="left_semi"
+        )
+        return lagging.count(), _steps(some, LINE, since_ms, step_ms)
+
+    def incidents(self) -> pa.Table:
+        return self._asked(INCIDENTS, moments=F.broadcast(self._moments))
+
+    def spread(self) -> pa.Table:
+        return self._asked(GROUPS, moments=F.broadcast(self._moments))
+
+    def topics(self) -> pa.Table:
+        times = self._moments.select("cluster", "moment_ms").collect()
+        # Each moment compared on its own: of a long list Parquet is told only first and last.
+        each = (F.col("moment_ms") == at for at in sampled((row[0], row[1]) for row in times))
+        is_sampled = reduce(or_, each, F.lit(False))  # noqa: FBT003  Spark's way
+        ends = self.rows.where((F.col("kind") == LOG_END) & is_sampled)
+        return self.rows.sparkSession.sql(TOPICS, ends=ends).toArrow()
+
+    def statuses(self, since_ms: int, step_ms: int) -> pa.Table:
+        found = self._asked(STATUSES, since=since_ms, step=step_ms)
+        return found.sort_by([("cluster", "ascending"), ("step", "ascending")])
+
+    @property
+    def _partitions(self) -> DataFrame:
+        return self.rows.where(F.col("kind") == PARTITION)
+
+    @cached_property
+    def _moments(self) -> DataFrame:
+        """Each moment with the time it stands for, and a number that leaves one out at each gap."""
+        return self._groups.sparkSession.sql(MOMENTS, groups=self._groups, gap=GAP)
+
+    def _asked(self, question: str, **about: Any) -> pa.Table:
+        return self._groups.sparkSession.sql(question, groups=self._groups, **about).toArrow()
+
+
+def _bounded(name: str) -> Column:
+    """A sum of what clients chose: Spark would fail where no number can hold it."""
+    exact = f"sum(CAST({name} AS DECIMAL(38, 0)))"
+    within = f"CAST(greatest(least({exact}, {bounds.MOST}), {bounds.LEAST}) AS BIGINT)"
+    return F.expr(within).alias(name)
+
+
+def _steps(rows: DataFrame, by: Sequence[str], since_ms: int, step_ms: int) -> pa.Table:
+    step = F.floor((F.col("moment_ms") - since_ms) / step_ms).alias("step")
+    thinned = rows.groupBy(*by, step).agg(
+        F.max("lag").alias("lag"),
+        F.max("max_lag").alias("max_lag"),
+        F.max("status").alias("status"),
+        F.max_by("offset", "moment_ms").alias("offset"),
+        F.count("*").alias("moments"),
+    )
+    return thinned.orderBy(*by, "step").toArrow()

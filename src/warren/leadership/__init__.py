@@ -1,0 +1,1 @@
+"""Of several instances one leads: who that is, and for how long."""

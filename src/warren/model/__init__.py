@@ -1,0 +1,1 @@
+"""The words that all stages share: statuses, tables, verdicts, the board."""

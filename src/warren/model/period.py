@@ -1,0 +1,25 @@
+"""From when to when."""
+
+from datetime import date
+from typing import NamedTuple
+
+from warren.config.times import moment
+from warren.model import bounds
+
+
+class Period(NamedTuple):
+    since_ms: int
+    until_ms: int
+
+
+def between(since: str, until: str, now_ms: int) -> Period:
+    """Raises ValueError with a sentence for a person; an empty `until` is now."""
+    period = Period(moment(since, now_ms), moment(until, now_ms) if until else now_ms)
+    if period.since_ms >= period.until_ms:
+        raise ValueError(f"the period from {since} until {until or 'now'} is empty")
+    return period
+
+
+def day(moment_ms: int) -> date:
+    """In UTC, as the table has it."""
+    return bounds.moment(moment_ms).date()

@@ -1,0 +1,158 @@
+"""Class `alertmanager`: alerts of Prometheus' Alertmanager, API v2.
+
+An alert ends when the incident does; and, if nobody says so, when it was not repeated for a while.
+Its labels are what it is known by, so a group that goes from WARN to ERR ends one alert and begins
+another.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+import msgspec
+
+from warren.config import AlertmanagerNotifier, Config
+from warren.model.status import Status
+from warren.notify.message import DigestLine, Event, Message
+from warren.notify.senders.http_requests import Requests
+from warren.notify.templates import template_files
+from warren.notify.templates.template_data import readable
+from warren.notify.wording import counted, group_url, headline, page_url, partition_line, utc, worst
+
+STATUS_ALERT, LAG_ALERT = "KafkaConsumerGroupStatus", "KafkaConsumerGroupLag"
+SEVERITIES = {Status.WARN: "warning", Status.ERR: "critical"}
+LAG_SEVERITY = "warning"
+INCIDENT = "incident"  # the label
+GOOD_SEVERITY = "info"  # with threshold 1
+LEAST_KEPT_MS = 300_000
+PARTITIONS = 10
+ALERTS = 500  # in a request: some hundred kilobytes
+
+Labels = Mapping[str, str]
+
+
+class AlertmanagerSender:
+    def __init__(self, notifier: AlertmanagerNotifier, config: Config) -> None:
+        self._url = f"{notifier.url}/api/v2/alerts"
+        self._page = page_url(config)
+        self._extras = notifier.extras
+        self._kept_ms = max(4 * notifier.repeat_s * 1000, LEAST_KEPT_MS)
+        self._templates = template_files.of_files(notifier)
+        good = {GOOD_SEVERITY} if notifier.threshold <= Status.OK else set[str]()
+        self._severities = {*SEVERITIES.values()} | good
+        self._requests = Requests(notifier)
+
+    def send(self, message: Message) -> str:
+        """Send it again whole if a part is refused: an alert that is told twice is still one."""
+        answers = [self._requests.send("POST", self._url, body) for body in self.write(message)]
+        return answers[-1]
+
+    def write(self, message: Message) -> list[bytes]:
+        """The bodies of as many requests as it takes."""
+        annotations = self._annotations(message)
+        alerts = [
+            alert
+            for line in _lines(message)
+            for alert in self._alerts(line, message, annotations or _digest_annotations(line))
+        ]
+        return [msgspec.json.encode(part) for part in _batched(alerts)]
+
+    def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
+        return True
+
+    def closes_by_id(self, *, lag: bool) -> bool:
+        """Lag alerts have the incident among their labels, those of verdicts only the group.
+
+        There a later opening goes on with the alert of the earlier.
+        """
+        return lag and INCIDENT not in self._extras
+
+    def close(self) -> None:
+        self._requests.close()
+
+    def _alerts(
+        self, line: DigestLine, message: Message, annotations: Labels
+    ) -> Iterator[dict[str, object]]:
+        """The alert of a group, and the end of what it may have had under other labels.
+
+        Who told of it is not known: it may have been another instance.
+        """
+        over = {LAG_SEVERITY} if line.reason else self._severities
+        if message.event == "open":
+            current = _severity(line)
+            yield self._alert(line, current, annotations, message.now_ms + self._kept_ms)
+            over = over - {current}
+        for severity in sorted(over):
+            yield self._alert(line, severity, annotations, message.now_ms)
+
+    def _alert(
+        self, line: DigestLine, severity: str, annotations: Labels, ends_ms: int
+    ) -> dict[str, object]:
+        labels = {
+            "alertname": LAG_ALERT if line.reason else STATUS_ALERT,
+            "cluster": readable(line.cluster),
+            "group": readable(line.group),
+            "severity": severity,
+        }
+        if line.reason:
+            labels[INCIDENT] = line.id
+        start_ms = min(line.start_ms or ends_ms, ends_ms)
+        return {
+            "labels": {**labels, **self._extras},
+            "annotations": annotations,
+            "startsAt": utc(start_ms),
+            "endsAt": utc(ends_ms),
+            "generatorURL": group_url(self._page, line.cluster, line.group),
+        }
+
+    def _annotations(self, message: Message) -> Labels:
+        """What people read; none for a digest, whose lines have their own."""
+        if message.digest:
+            return {}
+        result = message.result
+        bad = counted(len(result.partitions), "bad partition")
+        details = [f"total lag {result.total_lag:,}, {bad} of {result.total_partitions:,}"]
+        details += map(partition_line, worst(message, PARTITIONS))
+        template = self._templates.get(message.event)
+        return {
+            "summary": headline(message),
+            "description": template.render(message) if template else "\n".join(details),
+            "status": result.status.name,
+            "total_lag": str(result.total_lag),
+            "incident": message.id,
+        }
+
+
+def _digest_annotations(line: DigestLine) -> Labels:
+    summary = f"{readable(line.group)} is {line.status.name}, total lag {line.total_lag:,}"
+    return {
+        "summary": readable(line.reason) or summary,
+        "description": summary,
+        "status": line.status.name,
+        "total_lag": str(line.total_lag),
+        "incident": line.id,
+    }
+
+
+def _lines(message: Message) -> tuple[DigestLine, ...]:
+    """A message about one group is like a digest of one."""
+    return message.digest or (
+        DigestLine(
+            message.cluster,
+            message.group,
+            message.result.status,
+            message.result.total_lag,
+            message.id,
+            message.start_ms,
+            message.reason,
+        ),
+    )
+
+
+def _severity(line: DigestLine) -> str:
+    return LAG_SEVERITY if line.reason else SEVERITIES.get(line.status, GOOD_SEVERITY)
+
+
+def _batched(alerts: list[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
+    rest = iter(alerts)
+    while part := [*islice(rest, ALERTS)]:
+        yield part

@@ -1,0 +1,242 @@
+"""Class `email`: a mail made by the user's template, headers and body in one text, sent by SMTP."""
+
+import re
+import smtplib
+import ssl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime, getaddresses, make_msgid
+
+import msgspec
+import structlog
+
+from warren.clients.tls import tls_context, why
+from warren.config import Config, EmailNotifier
+from warren.errors import SendFailed, TemplateFailed
+from warren.notify.message import Event, Message, PartitionResult
+from warren.notify.templates import template_files
+from warren.notify.templates.template_data import readable
+from warren.notify.wording import digest_line, digest_summary, headline, page_url
+
+log = structlog.get_logger()
+
+TIMEOUT_S = 10
+TLS_PORT = 465
+HELLO = "localhost"  # what Burrow says; asking for our own full name can take as long as it likes
+
+
+def deliver(notifier: EmailNotifier, mail: EmailMessage, receivers: Sequence[str]) -> str:
+    """Send to all receivers; return the server's answer, or raise SendFailed."""
+    where = f"{notifier.server}:{notifier.port}"
+    with _failures_of(where), _connected(notifier) as server:
+        _log_in(server, notifier, where)
+        sender = mail["From"].addresses[0].addr_spec
+        refused = server.send_message(mail, sender, list(receivers))
+    if refused:
+        told = ", ".join(f"{name} ({_said(*answer)})" for name, answer in refused.items())
+        log.warning("a mail did not go to all", notifier=notifier.name, refused=told)
+        return f"{where} took it, but not for {told}"
+    return f"{where} took it for {', '.join(receivers)}"
+
+
+@contextmanager
+def _connected(notifier: EmailNotifier) -> Iterator[smtplib.SMTP]:
+    """TLS from the start on port 465, else as soon as the server offers it."""
+    context = tls_context(notifier.extra_ca, noverify=notifier.noverify)
+    host = notifier.server.strip("[]")
+    if notifier.port == TLS_PORT:
+        server: smtplib.SMTP = smtplib.SMTP_SSL(
+            host, notifier.port, HELLO, timeout=TIMEOUT_S, context=context
+        )
+    else:
+        server = smtplib.SMTP(host, notifier.port, HELLO, timeout=TIMEOUT_S)
+    try:
+        server.ehlo_or_helo_if_needed()
+        if notifier.port != TLS_PORT and server.has_extn("starttls"):
+            server.starttls(context=context)
+            server.ehlo()
+        yield server
+        with suppress(smtplib.SMTPException, OSError):
+            server.quit()  # it has the mail: a late complaint changes nothing
+    finally:
+        server.close()
+
+
+def _log_in(server: smtplib.SMTP, notifier: EmailNotifier, where: str) -> None:
+    if not notifier.auth_type:
+        return
+    is_plain = notifier.auth_type == "plain"
+    is_safe = isinstance(server.sock, ssl.SSLSocket)
+    if is_plain and not is_safe and notifier.server not in {"localhost", "127.0.0.1", "[::1]"}:
+        problem = f"{where} offers no TLS, and a plain log-in would show the password to everybody"
+        raise SendFailed(problem, retry=False)
+    offered = server.esmtp_features.get("auth", "").upper().split()
+    mechanism = "PLAIN" if is_plain else "CRAM-MD5"
+    if mechanism not in offered:
+        text = f"only {' '.join(offered)}" if offered else "no log-in"
+        raise SendFailed(f"{where} offers {text}, not {mechanism}", retry=False)
+    server.user, server.password = notifier.username, notifier.password.reveal()
+    try:
+        server.auth(mechanism, server.auth_plain if is_plain else server.auth_cram_md5)
+    except smtplib.SMTPAuthenticationError as error:
+        problem = f"{where} refuses user {notifier.username}: "
+        problem += _said(error.smtp_code, error.smtp_error)
+        raise SendFailed(problem, retry=_is_passing(error.smtp_code)) from error
+
+
+@contextmanager
+def _failures_of(where: str) -> Iterator[None]:
+    """Every way of SMTP to fail, as one line for a person."""
+    try:
+        yield
+    except smtplib.SMTPRecipientsRefused as error:
+        answers = {_said(*answer): answer[0] for answer in error.recipients.values()}
+        passing = any(map(_is_passing, answers.values()))
+        raise SendFailed(f"{where} takes nobody: {', '.join(answers)}", retry=passing) from error
+    except smtplib.SMTPResponseException as error:
+        said = _said(error.smtp_code, error.smtp_error)
+        raise SendFailed(f"{where} answered {said}", retry=_is_passing(error.smtp_code)) from error
+    except smtplib.SMTPServerDisconnected as error:
+        late = isinstance(error.__context__, TimeoutError)
+        problem = f"did not answer within {TIMEOUT_S} s" if late else f"hung up: {error}"
+        raise SendFailed(f"{where} {problem}", retry=True) from error
+    except smtplib.SMTPNotSupportedError as error:
+        raise SendFailed(f"{where} cannot: {error}", retry=False) from error
+    except OSError as error:  # SMTPException too; certificates and unreachable hosts
+        raise SendFailed(f"cannot reach {where}: {why(error)}", retry=True) from error
+
+
+def _is_passing(code: int) -> bool:
+    return code < 500  # 4xx: try again later; 5xx: never
+
+
+def _said(code: int, text: bytes | str) -> str:
+    shown = text.decode(errors="replace") if isinstance(text, bytes) else text
+    return f"{code} {' '.join(shown.split())}"
+
+
+SUBJECT, CONTENT_TYPE, MIME_VERSION = "Subject: ", "Content-Type: ", "MIME-version: "
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class EmailSender:
+    def __init__(self, notifier: EmailNotifier, config: Config) -> None:
+        self._notifier = notifier
+        self._page = page_url(config)
+        self._sender = addresses(notifier, "from", notifier.sender)[0]
+        self._receivers = addresses(notifier, "to", notifier.to)
+        self._templates = template_files.of_files(notifier, self._page)
+
+    def send(self, message: Message) -> str:
+        receivers = [address.addr_spec for address in self._receivers]
+        return deliver(self._notifier, self.write(message), receivers)
+
+    def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
+        return True
+
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  people read it last, as the last word
+        return False
+
+    def close(self) -> None:
+        """Every mail has a connection of its own."""
+
+    def write(self, message: Message) -> EmailMessage:
+        message = _on_one_line(message)
+        mail = self._digest(message) if message.digest else self._group(message)
+        mail["From"] = self._sender
+        mail["To"] = self._receivers
+        mail["Date"] = format_datetime(datetime.fromtimestamp(message.now_ms / 1000, UTC))
+        # Without a domain it would look for our own, which can take as long as it likes.
+        mail["Message-ID"] = make_msgid(domain=self._sender.domain or "localhost")
+        return mail
+
+    def _group(self, message: Message) -> EmailMessage:
+        template = self._templates[message.event]
+        text = template.render(message)
+        if not text.startswith(SUBJECT):
+            raise TemplateFailed(template.where, f"a mail must begin with {SUBJECT.strip()!r}")
+        if message.reason and message.reason not in text:
+            # Templates made for Burrow do not know of lag alerts.
+            subject, _, body = text.partition("\n")
+            text = f"{subject}\n\n{message.reason}\n{body}"
+        return mail_of(text)
+
+    def _digest(self, message: Message) -> EmailMessage:
+        head = [f"{SUBJECT}[Warren] {headline(message)}", "", digest_summary(message), ""]
+        return mail_of("\n".join([*head, *map(digest_line, message.digest), "", self._page]))
+
+
+def mail_of(text: str) -> EmailMessage:
+    """Part a rendered template into headers and body."""
+    subject, content_type, body = "", "text/plain", ""
+    for raw in text.split("\n"):
+        line = raw.removesuffix("\r")
+        if line.startswith(SUBJECT) and not subject:
+            subject = line.removeprefix(SUBJECT)
+        elif line.startswith(CONTENT_TYPE):
+            content_type = line.removeprefix(CONTENT_TYPE)
+        elif not line.startswith(MIME_VERSION):  # there is only one version
+            body += f"{line}\n"
+    mail = EmailMessage(policy=SMTP)
+    mail["Subject"] = _BREAKS.sub(" ", subject).strip()
+    kind, _, subtype = re.split(r"[;\s]", content_type.strip(), maxsplit=1)[0].partition("/")
+    if kind.lower() == "text" and subtype:
+        mail.set_content(body, subtype=subtype, cte="quoted-printable")
+    else:
+        mail.set_content(body.encode(), kind or "text", subtype or "plain", cte="base64")
+    return mail
+
+
+def addresses(notifier: EmailNotifier, key: str, text: str) -> list[Address]:
+    """Read a list of mail addresses, with or without names; raises SendFailed."""
+    try:
+        found = [Address(name, addr_spec=spec) for name, spec in getaddresses([text]) if spec]
+    except (ValueError, IndexError) as error:
+        found = []
+        reason: Exception | None = error
+    else:
+        reason = None
+    if not found or not all(address.domain for address in found):
+        problem = f"{text!r} is no list of mail addresses such as ops@example.com"
+        raise SendFailed(f"notifier.{notifier.name}.{key}: {problem}", retry=False) from reason
+    return found
+
+
+def _on_one_line(message: Message) -> Message:
+    """Take the line breaks out of everything that has a name of somebody's choice."""
+    result, replace = message.result, msgspec.structs.replace
+    result = replace(
+        result,
+        cluster=_clean(result.cluster),
+        group=_clean(result.group),
+        partitions=tuple(map(_clean_partition, result.partitions)),
+        maxlag=_clean_partition(result.maxlag) if result.maxlag else None,
+    )
+    return replace(
+        message,
+        cluster=_clean(message.cluster),
+        group=_clean(message.group),
+        reason=_clean(message.reason),
+        result=result,
+        digest=tuple(
+            replace(line, cluster=_clean(line.cluster), group=_clean(line.group))
+            for line in message.digest
+        ),
+    )
+
+
+def _clean_partition(partition: PartitionResult) -> PartitionResult:
+    return msgspec.structs.replace(
+        partition,
+        topic=_clean(partition.topic),
+        owner=_clean(partition.owner),
+        client_id=_clean(partition.client_id),
+    )
+
+
+def _clean(text: str) -> str:
+    return _BREAKS.sub(" ", readable(text))

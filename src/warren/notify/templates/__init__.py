@@ -1,0 +1,1 @@
+"""Users' own Go templates, and the data they are given."""

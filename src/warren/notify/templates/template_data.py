@@ -1,0 +1,93 @@
+"""A message as the data of a template: the fields that Burrow gives, by the names it gives them."""
+
+import re
+from collections.abc import Mapping
+
+from warren.model.go_json import number
+from warren.notify.message import GroupResult, Message, Offset, PartitionResult
+from warren.notify.templates.go_values import NIL, GoTime, Lag, StatusValue, Struct, Table
+from warren.notify.wording import group_url
+
+# What is not UTF-8 in Kafka arrives as lone surrogates; nothing can be sent with those.
+_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+
+
+def readable(text: str) -> str:
+    return _NOT_UTF8.sub("\ufffd", text)
+
+
+def template_data(message: Message, extras: Mapping[str, str], page: str = "") -> Struct:
+    """What `.` is; `.Reason`, `.Link` and `.Id` are Warren's own."""
+    start = GoTime.at(message.start_ms) if message.start_ms else GoTime.never()
+    fields = {
+        "Cluster": readable(message.cluster),
+        "Group": readable(message.group),
+        "ID": message.id,
+        "Start": start,
+        "Extras": Table(extras, ""),
+        "Result": _result(message.result),
+    }
+    link = group_url(page, message.cluster, message.group)
+    own = {"Reason": readable(message.reason), "Link": link}
+    own["Id"] = message.id  # Burrow's own template has it
+    return Struct("the message", {**fields, **own}, fields)
+
+
+def _result(result: GroupResult) -> Struct:
+    status = StatusValue(result.status)
+    partitions = [_partition(each) for each in result.partitions]
+    maxlag = _partition(result.maxlag) if result.maxlag else NIL
+    fields = {
+        "Cluster": readable(result.cluster),
+        "Group": readable(result.group),
+        "Status": status,
+        "Complete": result.complete,
+        "Partitions": partitions,
+        "TotalPartitions": result.total_partitions,
+        "Maxlag": maxlag,
+        "TotalLag": result.total_lag,
+    }
+    json = dict(zip(_RESULT_KEYS, fields.values(), strict=True))
+    return Struct("a group's result", fields, {**json, "complete": number(result.complete)})
+
+
+def _partition(partition: PartitionResult) -> Struct:
+    fields = {
+        "Topic": readable(partition.topic),
+        "Partition": partition.partition,
+        "Owner": readable(partition.owner),
+        "ClientID": readable(partition.client_id),
+        "Status": StatusValue(partition.status),
+        "Start": _offset(partition.start),
+        "End": _offset(partition.end),
+        "CurrentLag": partition.current_lag,
+        "Complete": partition.complete,
+    }
+    json = dict(zip(_PARTITION_KEYS, fields.values(), strict=True))
+    return Struct("a partition", fields, {**json, "complete": number(partition.complete)})
+
+
+def _offset(offset: Offset | None) -> object:
+    if offset is None:
+        return NIL
+    fields = {
+        "Offset": offset.offset,
+        "Order": 0,  # where the commit stood in the offsets topic: nobody shows it
+        "Timestamp": offset.timestamp,
+        "ObservedTimestamp": offset.observed_at,
+        "Lag": NIL if offset.lag is None else Lag(offset.lag),
+    }
+    shown = (value for field, value in fields.items() if field != "Order")
+    return Struct("an offset", fields, dict(zip(_OFFSET_KEYS, shown, strict=True)))
+
+
+# The names in JSON, which are those of the HTTP API, in the order of the fields.
+_RESULT_KEYS = (
+    *("cluster", "group", "status", "complete", "partitions"),
+    *("partition_count", "maxlag", "totallag"),
+)
+_PARTITION_KEYS = (
+    *("topic", "partition", "owner", "client_id", "status", "start", "end"),
+    *("current_lag", "complete"),
+)
+_OFFSET_KEYS = ("offset", "timestamp", "observedAt", "lag")

@@ -1,0 +1,67 @@
+"""Users' own Go templates: read once, rendered for every message."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import gotpl
+
+from warren.config import Notifier
+from warren.errors import TemplateFailed
+from warren.notify.message import Event, Message
+from warren.notify.templates.go_functions import FUNCTIONS
+from warren.notify.templates.template_data import template_data
+
+# A template that calls itself must end sometime.
+_BUDGET = gotpl.ExecutionBudget(max_template_depth=100, max_output_chars=50_000_000)
+
+
+@dataclass(frozen=True)
+class Template:
+    where: str  # the file, or the key that holds it
+    compiled: gotpl.Template
+    extras: Mapping[str, str]
+    page: str = ""  # where people reach Warren; empty if nobody knows
+
+    def render(self, message: Message) -> str:
+        try:
+            return self.compiled.render(template_data(message, self.extras, self.page))
+        except gotpl.TemplateExecutionError as error:
+            where = f"{self.where}:{error.line}" if error.line else self.where
+            raise TemplateFailed(where, error.message) from error
+
+
+def of_files(notifier: Notifier, page: str = "") -> Mapping[Event, Template]:
+    """The templates of a notifier's messages, as far as it has any and ever uses them."""
+    files: dict[Event, str] = {"open": notifier.template_open}
+    if notifier.send_close:
+        files["close"] = notifier.template_close
+    return {
+        event: replace(_compiled(file, _read(file), notifier, helpers=True), page=page)
+        for event, file in files.items()
+        if file
+    }
+
+
+def of_url(notifier: Notifier, key: str, url: str) -> Template:
+    """Burrow's helper functions are not for URLs."""
+    return _compiled(f"notifier.{notifier.name}.{key}", url, notifier, helpers=False)
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise TemplateFailed(file, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TemplateFailed(file, "is not UTF-8 text") from error
+
+
+def _compiled(where: str, source: str, notifier: Notifier, *, helpers: bool) -> Template:
+    functions = FUNCTIONS if helpers else {}
+    try:
+        compiled = gotpl.Template(source, functions=functions, budget=_BUDGET)
+    except gotpl.TemplateSyntaxError as error:
+        problem = str(error).split(": ", 1)[-1]
+        raise TemplateFailed(f"{where}:{error.line}", problem) from error
+    return Template(where, compiled, notifier.extras)

@@ -1,0 +1,355 @@
+"""Follows one offsets topic: Spark reads and decodes, this thread folds."""
+
+import math
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from uuid import uuid4
+
+import structlog
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from warren.clients import kafka
+from warren.clients.kafka import READER
+from warren.config import Connection
+from warren.errors import OffsetsTopicMissing, StreamEnded, Unreachable
+from warren.pipeline import steps
+from warren.pipeline.cluster import Heard, TopicConsumer
+from warren.sources import log_ends
+from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
+from warren.sources.offsets_topic import BATCH_RECORDS, HandOver, Positions, TopicSource
+from warren.spark.session import SCRATCH
+from warren.windows.precedence import forget_kafkas, kafkas_groups
+
+_CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+)(?:: (.*))?$", re.MULTILINE)
+
+
+def root_cause(told: str) -> str:
+    """The message of the innermost of the exceptions; of one alone, its first line."""
+    causes: list[tuple[str, str]] = _CAUSE.findall(told)
+    if not causes:
+        return told.strip().partition("\n")[0].strip()
+    kind, message = causes[-1]
+    return message.strip() or kind
+
+
+def starting_positions(
+    following: TopicConsumer, admin: AdminClient, timeout_s: float = log_ends.TIMEOUT_S
+) -> Positions:
+    """Where to read on: after what was folded last, and at first as configured."""
+    following.notice_growth()
+    leaders, isolation = following.leaders, following.isolation
+    first = earliest_positions(following, admin, timeout_s)
+    end = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
+    last = log_ends.by_number(end.table)
+    answering = sorted(first.keys() & last.keys())
+    stood = dict(following.progress.position)
+    skips_the_past = following.settings.start_latest and not following.is_new_topic
+    fresh = dict(last if skips_the_past else first)
+    for partition in answering:
+        is_shortened = partition in following.progress.shortened
+        if is_shortened or stood.get(partition, 0) > last[partition]:
+            # What there is now was written later, and all of it is news.
+            forget_partition(following, partition)
+            stood.pop(partition, None)
+            fresh[partition] = first[partition]
+    # Retention may have taken what was to be read next.
+    return {each: max(stood.get(each, fresh[each]), first[each]) for each in answering}
+
+
+def reader_group(topics: log_ends.TopicListing, brokers: Collection[int]) -> str:
+    """A group whose coordinator is one of these brokers, if there is such a group.
+
+    Spark's client looks for the coordinator of its group before it reads, and waits as long as
+    there is none: it must not be on a broker that gives no answer. Every query has a group of its
+    own, as Spark keeps its consumers by group.
+    """
+    leaders = {number: broker for (_, number), broker in topics.leaders_of(OFFSETS_TOPIC).items()}
+    names = (f"{READER}-{uuid4()}" for _ in count())
+    if not {*leaders.values()} & {*brokers}:
+        return next(names)
+    partitions = topics.counts[OFFSETS_TOPIC]
+    return next(each for each in names if leaders.get(partition_of(each, partitions)) in brokers)
+
+
+def begin_anew(following: TopicConsumer) -> None:
+    """Forget what the records of an offsets topic said that no longer exists.
+
+    Their orders would say nothing about those of the records there are now.
+    """
+    following.is_new_topic = True
+    with following.cluster.lock:
+        _forget(following, lambda _: True)
+        following.progress.forget_positions()
+        following.homes.forget()
+
+
+def forget_partition(following: TopicConsumer, partition: int) -> None:
+    """Forget the groups of one partition, whose end is before where reading stood.
+
+    So it is after an unclean election: records were lost, and their orders are given anew.
+    """
+    topics = following.cluster.topics
+    count = topics.counts[following.settings.offsets_topic] if topics else 1
+    with following.cluster.lock:
+        _forget(following, lambda group: partition_of(group, count) == partition)
+        own, topic = following.own_group, following.settings.offsets_topic
+        following.cluster.windows.delete_group(own, topic)  # its orders are all partitions'
+        following.progress.read_s.pop(partition, None)
+        following.progress.shortened.discard(partition)
+
+
+def _forget(following: TopicConsumer, is_of_it: Callable[[str], bool]) -> None:
+    """Forget what Kafka said of these groups, as far as this consumer follows them."""
+    cluster = following.cluster
+    for group in sorted(kafkas_groups(cluster.windows) | cluster.membership.groups.keys()):
+        if following.follows(group) and is_of_it(group):
+            forget_kafkas(cluster.windows, group)
+            cluster.membership.forget(group)
+
+
+def earliest_positions(
+    following: TopicConsumer, admin: AdminClient, timeout_s: float = log_ends.TIMEOUT_S
+) -> dict[int, int]:
+    which = log_ends.EARLIEST
+    first = log_ends.fetch_ends(admin, following.leaders, which=which, timeout_s=timeout_s)
+    return log_ends.by_number(first.table)
+
+
+log = structlog.get_logger()
+
+POLL_S = 0.5
+TELL_EVERY_S = 5.0
+ANSWER_S = 5.0  # that reading waits, at its beginning, for a leader that may be frozen
+UNANSWERED_S = 30.0  # after which partitions whose leader did not answer are tried again
+
+
+class TopicReader:
+    def __init__(
+        self,
+        spark: SparkSession,
+        following: TopicConsumer,
+        connection: Connection,
+        changed: Callable[[], None],
+    ) -> None:
+        settings = following.settings
+        self._spark = spark
+        self._following = following
+        self._connection = connection
+        self._changed = changed
+        is_begun = bool(following.progress.position)  # by the snapshot it goes on from
+        if settings.start_latest and settings.backfill_earliest and not is_begun:
+            following.heard = Heard()
+        self._told = time.monotonic()
+        self._is_caught_up = False
+        self._log = log.bind(
+            type="module", coordinator="consumer", class_="kafka", name=settings.name
+        )
+
+    @cached_property
+    def _admin(self) -> AdminClient:
+        return kafka.admin_client(self._following.settings.servers, self._connection)
+
+    def run(self, stop: threading.Event) -> None:
+        """Follow from where the windows stand; returns when asked to, or to begin anew."""
+        if not self._wait_for_topic(stop):
+            return
+        self._notice_anew()
+        self._renew_leaders()
+        assigned = self._assigned()
+        stood = dict(self._following.progress.position)
+        start = starting_positions(self._following, self._admin, ANSWER_S)
+        self._tell_lost(stood, start)
+        if not start:
+            raise StreamEnded("no partition of the offsets topic answers")
+        progress = self._following.progress
+        progress.unanswered = sorted(assigned - start.keys())
+        again_at = time.monotonic() + UNANSWERED_S if progress.unanswered else math.inf
+        with self._following.cluster.lock:
+            progress.begin(start, self._now())
+        steps.refresh_progress(self._following, self._admin, self._now(), ANSWER_S)
+        if progress.remaining > BATCH_RECORDS:
+            self._read_to_end(self._following, start, stop)
+            start = {partition: progress.position[partition] for partition in start}
+        if stop.is_set():
+            return
+        with self._query(start) as (query, hand_over):
+            while self._assigned() == assigned and time.monotonic() < again_at:
+                # One that did not answer just now is looked at when it is tried again.
+                is_shortened = bool(progress.shortened & start.keys())
+                if stop.is_set() or self._following.is_made_anew or is_shortened:
+                    return
+                self._fold_next(self._following, hand_over)
+                self._tell_progress()
+                if not query.isActive and not hand_over.holds:
+                    raise StreamEnded(_reason(query.exception()))
+
+    def backfill(self, stop: threading.Event) -> None:
+        """Read what the topic held before the live reading began, once, beside it.
+
+        Until all of it is read no snapshot is made: a start after this one does it anew.
+        """
+        while not self._following.progress.position:
+            if stop.wait(POLL_S):
+                return
+        if self._following.unread_past is None:
+            self._following.unread_past = {*range(self._following.partition_count)}
+        past, left = self._following.backfill(), self._following.unread_past
+        self._read_past(past, left, stop)
+        if left and not self._following.is_new_topic:
+            self._log.warning(
+                "backfill interrupted; the next start begins it anew", records=past.progress.records
+            )
+            return
+        self._log.info("backfill done", records=past.progress.records)
+        self._following.heard = None
+        stop.wait()
+
+    def _read_past(self, past: TopicConsumer, left: set[int], stop: threading.Event) -> None:
+        """Read every partition when it has a leader; of a topic made anew there is no past."""
+        told: set[int] = set()
+        while left and not self._following.is_new_topic:
+            start = self._past_positions(past, left)
+            if start and not self._read_to_end(past, start, stop):
+                return
+            left.difference_update(start)
+            if left and left != told:
+                told = {*left}
+                self._log.warning(
+                    "partitions without a leader are back-filled when they have one",
+                    partitions=sorted(left),
+                )
+            if left and stop.wait(POLL_S):
+                return
+
+    def _past_positions(self, past: TopicConsumer, left: set[int]) -> Positions:
+        """Where to begin: with what the live reading has begun on, so that nothing lies between."""
+        begun = left & self._following.progress.position.keys() & self._assigned()
+        first = earliest_positions(past, self._admin, ANSWER_S) if begun else {}
+        return {partition: at for partition, at in first.items() if partition in begun}
+
+    def _read_to_end(
+        self, following: TopicConsumer, start: Positions, stop: threading.Event
+    ) -> bool:
+        """Read what is there now, one batch upon the other; the live query has its pauses.
+
+        Whether it was all read: a stop may come before.
+        """
+        with self._query(start, until_now=True) as (query, hand_over):
+            while is_reading := query.isActive or hand_over.holds:
+                if stop.is_set():
+                    break
+                self._fold_next(following, hand_over)
+                self._tell_progress()
+            if failure := query.exception():
+                raise StreamEnded(_reason(failure))
+            return not is_reading
+
+    def _notice_anew(self) -> None:
+        """In a topic that was deleted and made again the old positions say nothing."""
+        following = self._following
+        if following.is_made_anew:
+            self._log.warning("the offsets topic was made anew; it is read from its earliest")
+            begin_anew(following)
+        following.read_id = following.topic_id or following.read_id
+
+    def _renew_leaders(self) -> None:
+        try:
+            log_ends.renew_leaders(self._admin)
+        except KafkaException as error:
+            raise Unreachable(error.args[0].str()) from error
+
+    def _now(self) -> float:
+        return self._following.cluster.clock()
+
+    def _tell_lost(self, stood: Positions, start: Positions) -> None:
+        """Retention may have taken what was to be read next, or the topic be another."""
+        lost = {each: at for each, at in stood.items() if start.get(each, at) != at}
+        if lost:
+            self._log.warning(
+                "the offsets topic no longer holds where reading stood; begun at its earliest",
+                partitions=sorted(lost),
+            )
+
+    def _wait_for_topic(self, stop: threading.Event) -> bool:
+        """A commit counts against the log end of its partition: these come first."""
+        following = self._following
+        while not following.cluster.ends_s or not self._assigned():
+            if following.lacks_topic and not following.is_new_topic:
+                following.is_new_topic = True
+                raise OffsetsTopicMissing(following.settings.offsets_topic, following.cluster.name)
+            if stop.wait(POLL_S):
+                return False
+        return True
+
+    def _assigned(self) -> set[int]:
+        """Partitions that have a leader: one without would hold up all others."""
+        return {number for _, number in self._following.leaders}
+
+    @contextmanager
+    def _query(
+        self, start: Positions, *, until_now: bool = False
+    ) -> Iterator[tuple[StreamingQuery, HandOver]]:
+        settings = self._following.settings
+        hand_over = HandOver()
+        # A pool of its own lets small batches pass another cluster's catching up.
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", settings.name)
+        source = TopicSource(settings.offsets_topic, self._options(start), start, until_now)
+        with tempfile.TemporaryDirectory(
+            prefix="warren-stream-", dir=self._spark.conf.get(SCRATCH), ignore_cleanup_errors=True
+        ) as scratch:
+            query = steps.follow(self._spark, source, hand_over, Path(scratch))
+            try:
+                yield query, hand_over
+            finally:
+                hand_over.stop()
+                query.stop()
+
+    def _options(self, start: Positions) -> dict[str, str]:
+        """How Spark logs in; keys and certificates as they are now, as they may be renewed."""
+        settings, leaders = self._following.settings, self._following.leaders
+        topics = self._following.cluster.topics or log_ends.TopicListing({}, {}, {})
+        answering = {broker for (_, number), broker in leaders.items() if number in start}
+        group = reader_group(topics, answering)
+        try:
+            login = kafka.spark(settings.servers, self._connection, group)
+        except OSError as error:
+            raise StreamEnded(f"there is nothing to log in with: {error}") from error
+        return login | {"kafka.isolation.level": settings.isolation_level.replace("-", "_")}
+
+    def _fold_next(self, following: TopicConsumer, hand_over: HandOver) -> None:
+        if batch := hand_over.take(POLL_S):
+            steps.fold(following, batch, self._now())
+            hand_over.done()
+            self._changed()
+
+    def _tell_progress(self) -> None:
+        progress, now = self._following.progress, self._now()
+        was_caught_up, self._is_caught_up = self._is_caught_up, progress.is_caught_up
+        if progress.is_caught_up:
+            if not was_caught_up:
+                self._log.info("caught up", records=progress.records)
+        elif time.monotonic() - self._told >= TELL_EVERY_S:
+            self._told = time.monotonic()
+            left = progress.seconds_left(now)
+            self._log.info(
+                "catching up",
+                records=progress.records,
+                remaining=progress.remaining,
+                records_per_second=round(progress.rate(now)),
+                seconds_left=None if left is None else round(left),
+            )
+
+
+def _reason(error: StreamingQueryException | None) -> str:
+    return (root_cause(str(error)) if error else "") or "no reason given"

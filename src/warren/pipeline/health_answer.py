@@ -1,0 +1,109 @@
+"""Warren about itself: what the health answer, the ready answer and the `warren_*` metrics tell."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from warren.model.board import ClusterBoard
+from warren.pipeline.cluster import ClusterState, TopicConsumer
+from warren.pipeline.consumers import OutsideConsumer
+
+
+def describe(
+    clusters: Mapping[str, ClusterState],
+    followings: Mapping[str, TopicConsumer],
+    reportings: Mapping[str, OutsideConsumer],
+    judged: Mapping[str, ClusterBoard],
+    now: float,
+) -> dict[str, object]:
+    """All but the tick's own time. Positions are of what was judged; by now there are more."""
+    with ExitStack() as locks:
+        for cluster in clusters.values():
+            locks.enter_context(cluster.lock)
+        return {
+            "ready": all(each.progress.has_caught_up for each in followings.values())
+            and all(each.is_caught_up for each in reportings.values()),
+            "clusters": {name: _cluster(cluster, now) for name, cluster in clusters.items()},
+            "consumers": {
+                name: _consumer(each, judged[each.cluster.name].positions.get(name, {}), now)
+                for name, each in followings.items()
+            }
+            | {name: _reporting(each, now) for name, each in reportings.items()},
+        }
+
+
+def _cluster(cluster: ClusterState, now: float) -> dict[str, object]:
+    return {
+        "problem": cluster.problem,
+        "silent_brokers": cluster.silent_brokers,
+        "restarts": cluster.restarts,
+        "data_age_s": _age_s(cluster, now),
+        "restored": bool(cluster.restored_s),
+        "leaderless": cluster.topics.leaderless if cluster.topics else None,
+        "without_log_end": len(cluster.missing),
+        "waiting_for_log_end": len(cluster.windows.waiting),
+        "dropped": dict(cluster.windows.dropped),
+    }
+
+
+def _age_s(cluster: ClusterState, now: float) -> float | None:
+    """How old the verdicts' data are: those of a snapshot until it has been caught up with."""
+    as_of = cluster.restored_s or cluster.ends_s
+    return round(max(now - as_of, 0), 3) if as_of else None
+
+
+def _consumer(
+    following: TopicConsumer, positions: Mapping[int, int], now: float
+) -> dict[str, object]:
+    progress = following.progress
+    left = progress.seconds_left(now)
+    lag = {
+        str(partition): max(end - progress.position.get(partition, 0), 0)
+        for partition, end in progress.end.items()
+    }
+    return {
+        "cluster": following.cluster.name,
+        "state": _state(following),
+        "problem": progress.problem,
+        "restarts": progress.restarts,
+        "records": progress.records,
+        "skipped": dict(following.skips.total),
+        "remaining": progress.remaining,
+        "rate": round(progress.rate(now), 1),
+        "seconds_left": _rounded(left),
+        "lag": lag,
+        "positions": {str(partition): at for partition, at in positions.items()},
+        "behind_s": _rounded(progress.behind_s(now)),
+        "read_age_s": _rounded(progress.read_age_s(now)),
+        "end_age_s": _rounded(progress.end_age_s(now)),
+        "held_back": progress.held_back(now),
+        "unanswered": progress.unanswered,
+    }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)
+
+
+def _reporting(reporting: OutsideConsumer, now: float) -> dict[str, object]:
+    """Of consumers whose commits are in ZooKeeper, or asked for: there are no positions."""
+    state = "catching up" if reporting.is_behind else "caught up"
+    state = state if reporting.is_caught_up else "connecting"
+    return {
+        "cluster": reporting.cluster.name,
+        "state": "failed" if reporting.problem else state,
+        "problem": reporting.problem,
+        "restarts": reporting.restarts,
+        "records": reporting.records,
+        "skipped": dict(reporting.skips.total),
+        "remaining": 0,
+        "behind_s": _rounded(reporting.behind_s(now)),
+    }
+
+
+def _state(following: TopicConsumer) -> str:
+    progress = following.progress
+    if progress.problem:
+        return "failed"
+    if not progress.position:
+        return "connecting"
+    return "caught up" if progress.is_caught_up else "catching up"

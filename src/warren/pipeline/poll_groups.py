@@ -1,0 +1,160 @@
+"""Follows the groups of a cluster whose offsets topic may not be read: polls their offsets."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+import structlog
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from warren.clients import kafka
+from warren.clients.kafka import Complaints
+from warren.config import Connection
+from warren.errors import GroupsHidden, Unreachable
+from warren.pipeline import steps
+from warren.pipeline.consumers import OutsideConsumer, forget_vanished
+from warren.sources.group_offsets import (
+    REFUSED,
+    GroupOffsets,
+    Listed,
+    list_groups,
+    with_coordinator,
+)
+from warren.sources.offset_changes import PolledOffsets
+from warren.sources.outside_changes import OutsideChanges
+from warren.windows.limits import NO_ROOM
+from warren.windows.precedence import held_outside
+
+log = structlog.get_logger()
+
+MIN_TIMEOUT_S, MAX_TIMEOUT_S = 3.0, 10.0
+MIN_PAUSE_S = 0.2
+
+
+class GroupPoller:
+    """What it has seen outlives a failure, so that an offset is not taken for a new commit."""
+
+    def __init__(
+        self,
+        reporting: OutsideConsumer,
+        connection: Connection,
+        changed: Callable[[], None],
+    ) -> None:
+        settings = reporting.settings
+        self._reporting = reporting
+        self._changed = changed
+        self._complaints = Complaints()
+        self._connection = connection
+        # Whoever does not answer must not delay the next poll.
+        self._timeout_s = min(MAX_TIMEOUT_S, max(MIN_TIMEOUT_S, reporting.period_s / 2))
+        held, last_order = held_outside(reporting.cluster.windows)
+        ours = reporting.cluster.elsewhere_before.get(settings.name, held.keys())
+        self._polled = PolledOffsets(
+            {group: held[group] for group in held.keys() & ours}, last_order
+        )
+        self._unanswered: set[str] = set()  # reasons told
+        self._log = log.bind(
+            type="module", coordinator="consumer", class_="kafka_admin", name=settings.name
+        )
+
+    @cached_property
+    def _admin(self) -> AdminClient:
+        servers = self._reporting.settings.servers
+        return kafka.admin_client(servers, self._connection, self._complaints)
+
+    @cached_property
+    def _asks(self) -> GroupOffsets:
+        return GroupOffsets(self._admin, self._timeout_s)
+
+    def run(self, stop: threading.Event) -> None:
+        """Poll every period; raises when no broker answers."""
+        while not stop.is_set():
+            began = time.monotonic()
+            try:
+                self._poll(stop)
+            except KafkaException as error:
+                self._admin.poll(0)  # brings the reason, such as a wrong password
+                raise Unreachable(self._complaints.reason(error)) from error
+            self._complaints.forget()
+            stop.wait(max(began + self._reporting.period_s - time.monotonic(), MIN_PAUSE_S))
+
+    def _poll(self, stop: threading.Event) -> None:
+        listed = list_groups(self._admin, self._timeout_s)
+        wanted = self._wanted(listed.groups | self._polled.groups)
+        asked = wanted & listed.groups | self._unlisted(wanted - listed.groups, listed)
+        began_s = self._reporting.cluster.clock()
+        self._polled.begin(int(began_s * 1000))
+        reasons: Counter[str] = Counter()
+        for answers in self._asks.ask(listed, asked, self._polled.known):
+            if stop.is_set():
+                return
+            self._fold(self._polled.take(answers))
+            self._note_answered([each.group for each in answers if not each.problem], began_s)
+            reasons.update(answer.problem for answer in answers if answer.problem)
+        self._asks.forget(wanted)
+        if not listed.groups and reasons[REFUSED]:
+            # Without rights to any group the list is empty, and not an error.
+            raise GroupsHidden(len(self._polled.groups))
+        self._tell_unanswered(reasons, listed)
+        if reasons.total() and reasons.total() == len(asked):
+            raise Unreachable(reasons.most_common(1)[0][0])
+        self._reporting.polled_s = began_s
+        self._end(None if listed.problem else wanted)
+
+    def _note_answered(self, groups: Iterable[str], began_s: float) -> None:
+        """Who has answered is known as it was when the poll began, or later."""
+        with self._reporting.cluster.lock:
+            self._reporting.answered_s |= dict.fromkeys(groups, began_s)
+
+    def _unlisted(self, groups: frozenset[str], listed: Listed) -> frozenset[str]:
+        """Those to ask about by name: though a complete list lacks them, they may be there."""
+        if listed.problem or not groups:
+            return frozenset()
+        return frozenset(with_coordinator(self._admin, groups, self._timeout_s))
+
+    def _wanted(self, groups: frozenset[str]) -> frozenset[str]:
+        """Those that the lists let pass; if they are too many, those that are known and some."""
+        wanted = frozenset(group for group in groups if self._reporting.accepts(group))
+        cluster, known = self._reporting.cluster, self._polled.groups
+        room = max(cluster.windows.limits.groups - len(wanted & known), 0)
+        if len(new := sorted(wanted - known)) <= room:
+            return wanted
+        too_many = new[int(room) :]
+        with cluster.lock:
+            cluster.windows.dropped[NO_ROOM] += len(too_many)
+        return wanted.difference(too_many)
+
+    def _end(self, asked: frozenset[str] | None) -> None:
+        reporting = self._reporting
+        self._fold(self._polled.end(asked))
+        if reporting.problem:
+            self._log.info("brokers answer again")
+            reporting.problem = ""
+            self._changed()
+        if asked is None:
+            return
+        with reporting.cluster.lock:
+            reporting.cluster.elsewhere[reporting.settings.name] = self._polled.groups
+            for group in reporting.answered_s.keys() - asked:
+                del reporting.answered_s[group]
+        if self._polled.is_settled and not reporting.is_caught_up:
+            reporting.is_caught_up = True
+            forget_vanished(reporting.cluster)
+            self._log.info("caught up", records=reporting.records)
+            self._changed()
+
+    def _fold(self, reported: OutsideChanges) -> None:
+        if reported.commits or reported.owners:
+            steps.fold_reported(self._reporting, reported, self._reporting.cluster.clock())
+            self._changed()
+
+    def _tell_unanswered(self, reasons: Counter[str], listed: Listed) -> None:
+        """Log each reason when it begins: what was known of these groups stays as it is."""
+        if listed.problem:
+            reasons[f"not listed: {listed.problem}"] += 1
+        for reason in sorted(reasons.keys() - self._unanswered):
+            self._log.warning("groups could not be asked", problem=reason, groups=reasons[reason])
+        self._unanswered = set(reasons)

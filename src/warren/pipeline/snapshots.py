@@ -1,0 +1,264 @@
+"""What a restart needs, saved as one file for each cluster: windows, log ends, members, positions.
+
+The snapshot is the only checkpoint: what it says was folded is what its windows hold. A file is
+written beside the old one and takes its place in one step, so there is a whole one at any moment.
+"""
+
+import fcntl
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+import msgspec
+import numpy as np
+import structlog
+
+from warren.config import Config, Storage
+from warren.errors import NotKept, StartError
+from warren.pipeline.cluster import ClusterState, TopicConsumer, new_cluster
+from warren.sources.log_ends import TopicListing
+from warren.windows import snapshot_arrays
+from warren.windows.snapshot_arrays import Arrays, Lying, Room
+
+log = structlog.get_logger()
+
+VERSION = 2
+FACTS = "facts"  # the member of the file that holds, as JSON, what is neither arrays
+MEMBERSHIP = "membership"  # nor this
+
+
+class SnapshotFacts(msgspec.Struct):
+    version: int
+    settings: dict[str, Any]  # those that decide what the windows hold
+    saved_s: float  # as of when the windows are
+    topics_s: float
+    partition_counts: dict[str, int]
+    topic_ids: dict[str, UUID]
+    positions: dict[str, dict[int, int]]  # by consumer
+    names: snapshot_arrays.SavedNames
+    read_ids: dict[str, UUID]  # of the offsets topics that the positions are of, by consumer
+    elsewhere: dict[str, list[str]]  # groups that are kept outside Kafka, by consumer
+    read_s: dict[str, dict[int, float]] = {}  # up to when each partition was read, by consumer
+
+
+class Unusable(Exception):
+    """A snapshot that cannot be restored, and why."""
+
+
+@dataclass
+class Snapshots:
+    """Saves every cluster once in an interval, and when asked to; a companion of the pipeline."""
+
+    directory: Path
+    interval_s: float
+    clusters: Mapping[str, ClusterState]
+    followings: Mapping[str, TopicConsumer]
+    storage: Storage
+    kind: str = "snapshots"
+    name: str = "state"
+    problem: str = ""
+    restarts: int = 0
+    _saved_s: dict[str, float] = field(default_factory=dict)
+
+    def restore(self) -> None:
+        """Fill clusters that are empty; a file that is of no use is set aside and told of."""
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StartError(f"general.state-dir cannot be used: {error}") from error
+        for cluster in self.clusters.values():
+            file = self._file(cluster)
+            began = time.monotonic()
+            try:
+                saved_s = self._restore(cluster, file)
+            except FileNotFoundError:
+                continue
+            except Unusable as error:
+                log.warning(
+                    "snapshot set aside, the offsets topic is read anew",
+                    cluster=cluster.name,
+                    reason=str(error),
+                    file=str(_set_aside(file)),
+                )
+                continue
+            log.info(
+                "restored from a snapshot",
+                cluster=cluster.name,
+                age_s=round(cluster.clock() - saved_s, 1),
+                took_s=round(time.monotonic() - began, 2),
+            )
+
+    def run(self, stop: threading.Event) -> None:
+        while not stop.wait(self.interval_s):
+            try:
+                self.save()
+            except OSError as error:
+                raise NotKept("the snapshot cannot be saved", str(error)) from error
+            self.problem = ""
+
+    def save_last(self) -> None:
+        """At the end, when nobody would try again."""
+        try:
+            self.save()
+        except OSError as error:
+            log.error("the last snapshot cannot be saved", problem=str(error))  # noqa: TRY400  # a line, not a trace
+
+    def save(self) -> None:
+        """Save the clusters that have something to lose; raises OSError if the disk will not."""
+        for cluster in self.clusters.values():
+            own = self._own(cluster)
+            # What was there before the live reading is not all read: the next start does it anew.
+            if cluster.ends_s and not any(each.heard is not None for each in own.values()):
+                with _turn(self.directory):
+                    room = snapshot_arrays.room(cluster.windows)
+                    with cluster.lock:
+                        facts, lying, members = self._copy(cluster, own, room)
+                    del room
+                    arrays = snapshot_arrays.arrange(lying) | {
+                        MEMBERSHIP: np.frombuffer(members, np.uint8)
+                    }
+                    _write(self._file(cluster), facts, arrays)
+                self._saved_s[cluster.name] = cluster.clock()
+
+    def health(self) -> Mapping[str, object]:
+        return {"saved_s": {name: round(at, 3) for name, at in self._saved_s.items()}}
+
+    def _file(self, cluster: ClusterState) -> Path:
+        return self.directory / f"{quote(cluster.name, safe='')}.npz"
+
+    def _own(self, cluster: ClusterState) -> dict[str, TopicConsumer]:
+        return {name: each for name, each in self.followings.items() if each.cluster is cluster}
+
+    def _settings(self, followings: Mapping[str, TopicConsumer]) -> dict[str, Any]:
+        return {
+            "intervals": self.storage.intervals,
+            "min-distance": self.storage.min_distance,
+            "groups": [self.storage.group_allowlist, self.storage.group_denylist],
+            **{
+                f"consumer {name}": {
+                    "offsets-topic": each.settings.offsets_topic,
+                    "isolation-level": each.settings.isolation_level,
+                    "groups": [each.settings.group_allowlist, each.settings.group_denylist],
+                }
+                for name, each in followings.items()
+            },
+        }
+
+    def _copy(
+        self, cluster: ClusterState, own: Mapping[str, TopicConsumer], room: Room
+    ) -> tuple[SnapshotFacts, Lying, bytes]:
+        # Of groups that were not caught up with since, no more is known than at the last start.
+        as_of_s = cluster.restored_s or cluster.clock()
+        topics = cluster.topics or TopicListing({}, {}, {})
+        # Of an offsets topic: as many partitions as the orders in the windows are by.
+        homes = {each.settings.offsets_topic: each.homes.count for each in own.values()}
+        counts = {topic: count for topic, count in homes.items() if count}
+        names, lying = snapshot_arrays.copy(cluster.windows, room)
+        facts = SnapshotFacts(
+            VERSION,
+            self._settings(own),
+            as_of_s,
+            cluster.topics_s,
+            dict(topics.counts) | counts,
+            dict(topics.ids),
+            {name: dict(each.progress.position) for name, each in own.items()},
+            names,
+            {name: each.read_id for name, each in own.items() if each.read_id},
+            {name: sorted(groups) for name, groups in cluster.told_elsewhere().items()},
+            {name: dict(each.progress.read_s) for name, each in own.items()},
+        )
+        return facts, lying, cluster.membership.dump()
+
+    def _restore(self, cluster: ClusterState, file: Path) -> float:
+        own = self._own(cluster)
+        facts, arrays = _read(file)
+        if facts.settings != self._settings(own):
+            raise Unusable("it was made with other settings")
+        empty = new_cluster(cluster.name, self.storage)
+        windows, membership = empty.windows, empty.membership
+        try:
+            snapshot_arrays.restore(windows, facts.names, arrays)
+            membership.restore(arrays[MEMBERSHIP].tobytes())
+        except (IndexError, KeyError, TypeError, ValueError, msgspec.MsgspecError) as error:
+            raise Unusable(f"it does not fit together: {error}") from error
+        windows.ends.rows.remember(facts.saved_s)
+        cluster.windows, cluster.membership = windows, membership
+        cluster.elsewhere_before = {name: {*groups} for name, groups in facts.elsewhere.items()}
+        cluster.topics = TopicListing(facts.partition_counts, {}, facts.topic_ids)
+        cluster.topics_s, cluster.restored_s = facts.topics_s, facts.saved_s
+        for name, following in own.items():
+            position = facts.positions.get(name, {})
+            following.progress.position.update(position)
+            read_s = facts.read_s.get(name, dict.fromkeys(position, facts.saved_s))
+            following.progress.read_s.update(read_s)
+            following.read_id = facts.read_ids.get(name)
+            following.homes.count = facts.partition_counts.get(following.settings.offsets_topic, 0)
+        return facts.saved_s
+
+
+def snapshots_of(
+    config: Config, clusters: Mapping[str, ClusterState], followings: Mapping[str, TopicConsumer]
+) -> Snapshots | None:
+    """What saves a monitor's clusters; None if nothing is to outlive the process."""
+    general = config.general
+    if not general.state_dir:
+        return None
+    directory = Path(general.state_dir).absolute() / "snapshots"
+    return Snapshots(directory, general.snapshot_interval, clusters, followings, config.storage)
+
+
+def _set_aside(file: Path) -> Path:
+    """Where it is now: where it was, on a disk that does not let us."""
+    aside = file.with_suffix(".unusable")
+    try:
+        return file.replace(aside)
+    except OSError:
+        return file
+
+
+@contextmanager
+def _turn(directory: Path) -> Iterator[None]:
+    """Let one save at a time: threads of this process, and instances that share the directory."""
+    with (directory / "lock").open("ab") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+
+
+def _write(file: Path, facts: SnapshotFacts, arrays: Arrays) -> None:
+    # Not msgspec's own writer: names may hold bytes that are not text.
+    told = json.dumps(msgspec.to_builtins(facts, str_keys=True)).encode()
+    unfinished = file.with_suffix(".unfinished")
+    try:
+        with unfinished.open("wb") as out:
+            np.savez(out, **{FACTS: np.frombuffer(told, np.uint8), **arrays})  # type: ignore[arg-type]  # typed as if a flag could be among them
+            out.flush()
+            os.fsync(out.fileno())
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _read(file: Path) -> tuple[SnapshotFacts, Arrays]:
+    try:
+        with file.open("rb") as opened, np.load(opened) as saved:
+            told = json.loads(saved[FACTS].tobytes())
+            arrays = {name: saved[name] for name in saved.files if name != FACTS}
+            version = told["version"]
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # damage shows anywhere in the archive's, NumPy's or JSON's reading
+        raise Unusable(f"it is damaged: {error}") from error
+    if version != VERSION:
+        raise Unusable(f"it is of version {version}, this Warren's is {VERSION}")
+    try:
+        return msgspec.convert(told, SnapshotFacts, strict=False), arrays
+    except msgspec.ValidationError as error:
+        raise Unusable(f"it is damaged: {error}") from error

@@ -1,0 +1,293 @@
+"""The data flow, top to bottom: start here.
+
+    offsets topic ─ follow ─► decoded batches ─ fold ─► windows ─ judge ─► board
+    brokers ─ refresh_topics, refresh_ends ─────────────┤
+    ZooKeeper, polled groups ─ fold_reported ───────────┘
+
+Each function is one step and keeps nothing: what lasts from batch to batch is the `Cluster` it is
+given. Who calls them, when, and what happens when one fails is `app`'s business.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from warren.decode.commits import decode
+from warren.decode.group_records import parse_group_record
+from warren.evaluate.judge import JudgeSettings, judge
+from warren.evaluate.rules import Rule
+from warren.model.board import NO_END, ClusterBoard, StoredWindows, TopicEnds
+from warren.model.group_events import ClassicGroup, Event, Malformed
+from warren.model.window_arrays import Histories
+from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer
+from warren.pipeline.consumers import OutsideConsumer, Sources, groups_by_consumer
+from warren.sources import group_offsets, log_ends, offsets_topic
+from warren.sources.offsets_topic import Batch, HandOver, TopicSource
+from warren.sources.outside_changes import OutsideChanges
+from warren.windows.end_history import LogEnds
+from warren.windows.limits import NO_ROOM
+from warren.windows.replaced_topic import replace_topic
+from warren.windows.window_reader import histories, newest_commits
+
+Ints = npt.NDArray[np.int64]
+Store = Callable[[str, Histories], StoredWindows]
+
+MS = 1000
+REAPED_AT_ONCE = 1_000  # groups
+
+
+def follow(
+    spark: SparkSession, source: TopicSource, hand_over: HandOver, scratch: Path
+) -> StreamingQuery:
+    """Read and decode one offsets topic on Spark, for as long as the query lives."""
+    records = offsets_topic.read(spark, source)
+    return offsets_topic.each_batch(records.transform(decode), source, hand_over, scratch)
+
+
+def fold(following: TopicConsumer, batch: Batch, now: float) -> None:
+    """Bring a batch into its cluster's windows: commits, owners, our own progress."""
+    cluster, now_s = following.cluster, int(now)
+    following.notice_growth()
+    events, malformed = group_events(batch.table, following)
+    commits = accepted(batch.table, following.accepts)
+    skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
+    with cluster.lock:
+        changes = cluster.membership.fold(events)
+        cluster.windows.dropped[NO_ROOM] += changes.no_room
+        commits = with_written_ms(commits, following.read_before_ms(commits), now)
+        at_home, elsewhere = following.homes.apart(commits)
+        cluster.windows.fold(elsewhere, now_s, past=True)
+        cluster.windows.fold(at_home, now_s, past=following.is_backfill)
+        for group, owners in changes.owners.items():
+            cluster.windows.set_owners(group, owners)
+        if following.reports_itself:
+            cluster.windows.fold(own_commits(following, batch.table, now_s), now_s)
+        following.progress.advance(batch.until, len(batch.table), now)
+    following.skips.add(following.settings.name, skipped, now)
+
+
+def fold_reported(reporting: OutsideConsumer, reported: OutsideChanges, now: float) -> None:
+    """Bring what ZooKeeper or a poll told into its cluster's windows: commits, removals, owners."""
+    cluster = reporting.cluster
+    with cluster.lock:
+        commits = reporting.that_count(reported.commits)
+        commits = with_written_ms(commits, reporting.read_before_ms(commits), now)
+        cluster.windows.fold(commits, int(now))
+        for group, owners in reported.owners.items():
+            if not cluster.membership.has_members(group):  # else they are known from Kafka
+                cluster.windows.set_owners(group, owners)
+    reporting.records += len(reported.commits)
+    reporting.skips.add(reporting.settings.name, reported.skipped, now)
+
+
+def refresh_topics(
+    cluster: ClusterState, admin: AdminClient, now: float, needed: AbstractSet[str] = frozenset()
+) -> list[str]:
+    """List the cluster's topics; one that is gone, or made anew, takes its windows with it.
+
+    The names of those are returned. Without the topics that are `needed` a listing is not whole.
+    """
+    topics = log_ends.list_topics(admin, cluster.topics, needed)
+    with cluster.lock:
+        lost = gone(cluster.topics, topics)
+        for topic in lost:
+            if topic in topics.counts:
+                replace_topic(cluster.windows, topic, int(cluster.topics_s), int(now))
+            else:
+                cluster.windows.delete_topic(topic)
+        cluster.topics = topics
+        if topics.is_whole:  # else commits go on waiting for topics that it may lack
+            cluster.topics_s = now
+        for group, owners in cluster.membership.name_topics(topics.names).items():
+            cluster.windows.set_owners(group, owners)
+    return lost
+
+
+def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_s: float) -> None:
+    """Read the end of every partition that has a leader, of those that answer in time."""
+    if cluster.topics is None:
+        return
+    ends = log_ends.fetch_ends(admin, cluster.topics.leaders, timeout_s=timeout_s)
+    with cluster.lock:
+        cluster.windows.set_log_ends(
+            ends.table,
+            cluster.topics.counts,
+            complete_as_of_s=int(cluster.topics_s),
+            now_s=cluster.clock(),  # a commit of before has not seen all of these ends
+        )
+        cluster.missing = ends.missing
+        if len(ends.table) or not cluster.topics.leaders:
+            cluster.ends_s = now
+
+
+def refresh_progress(
+    following: TopicConsumer, admin: AdminClient, now: float, timeout_s: float = log_ends.TIMEOUT_S
+) -> None:
+    """See how far the offsets topic goes, and how far of it no open transaction holds back.
+
+    `now` is when they are asked for: what was written before is before the end that is told.
+    """
+    leaders, isolation = following.leaders, following.isolation
+    with following.cluster.lock:
+        position = dict(following.progress.position)
+    end = stable = log_ends.fetch_ends(admin, leaders, timeout_s=timeout_s)
+    if isolation is not log_ends.UNCOMMITTED:
+        stable = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
+    with following.cluster.lock:
+        following.progress.see_ends(
+            log_ends.by_number(end.table), log_ends.by_number(stable.table), now, position
+        )
+
+
+def reap_groups(
+    cluster: ClusterState, admin: AdminClient, keep: AbstractSet[str], timeout_s: float
+) -> list[str]:
+    """Delete the groups that hold no commit any more, apart from those that never were Kafka's.
+
+    That the brokers do not list a group is only a reason to ask them about it.
+    """
+    with cluster.lock:
+        ours = histories(cluster.windows).groups
+    # Asked after: a group that is born meanwhile is not among ours.
+    listed = group_offsets.list_groups(admin, timeout_s)
+    if listed.error:
+        raise KafkaException(listed.error)
+    if not listed.groups:
+        return []  # who may not describe groups gets an empty list, and not an error
+    unlisted = [group for group in ours if group not in listed.groups and group not in keep]
+    # Any of them, so that all have their turn.
+    some = random.sample(unlisted, min(len(unlisted), REAPED_AT_ONCE))
+    doubted = group_offsets.with_coordinator(admin, some, timeout_s) if some else []
+    with cluster.lock:
+        held = {group: newest_commits(cluster.windows, group) for group in doubted}
+    bare = group_offsets.without_offsets(admin, held, timeout_s)
+    with cluster.lock:
+        # One that was born again meanwhile has other commits than those that were asked for.
+        dead = [group for group in bare if newest_commits(cluster.windows, group) == held[group]]
+        for group in dead:
+            cluster.windows.delete_group(group)
+            cluster.membership.forget(group)
+    return dead
+
+
+def judge_cluster(
+    cluster: ClusterState, sources: Sources, settings: JudgeSettings, now_s: int, store: Store
+) -> ClusterBoard:
+    """Judge every group as of when it was read; show the windows and positions judged by."""
+    followings = sources.followings
+    with cluster.lock:
+        cluster.windows.expire(int(cluster.restored_s) or now_s)
+        cluster.windows.ends.rows.forget_before(sources.all_read_s())
+        view = histories(cluster.windows, partial(sources.read_until_s, cluster.windows))
+        verdicts = judge(view, settings, now_s)
+        view.stopped[view.rows()] = verdicts.partitions.rule == Rule.STOPPED
+        return ClusterBoard(
+            verdicts,
+            store(cluster.name, view),
+            topic_ends(cluster.windows.ends),
+            generations={name: each.epoch for name, each in cluster.membership.groups.items()},
+            positions={each.settings.name: dict(each.progress.position) for each in followings},
+            outside=groups_by_consumer(cluster),
+            idle=dict(cluster.membership.idle),
+        )
+
+
+def topic_ends(ends: LogEnds) -> TopicEnds:
+    """Copy where every log ends, and how fast it grows."""
+    topics = sorted(ends.topics.ids)
+    counts, is_known, newest, rate = ends.columns(topics)
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return TopicEnds(tuple(topics), first, np.where(is_known, newest, NO_END), rate)
+
+
+def delete_group(cluster: ClusterState, group: str, topic: str | None) -> None:
+    """Forget a group, or one topic of it, until it commits again."""
+    with cluster.lock:
+        cluster.windows.delete_group(group, topic)
+
+
+def group_events(decoded: pa.Table, following: TopicConsumer) -> tuple[list[Event], Counter[str]]:
+    """Parse the records about groups, in the order of the log; what cannot be parsed, by reason."""
+    raw = decoded.filter(decoded["key"].is_valid())
+    events: list[Event] = []
+    malformed: Counter[str] = Counter()
+    for partition, event in _parsed(raw):
+        if isinstance(event, Malformed):
+            malformed[event.reason] += 1
+            continue
+        if isinstance(event, ClassicGroup) and event.wrong:
+            malformed[event.wrong] += 1
+        if following.hears(event, partition):
+            events.append(event)
+    return events, malformed
+
+
+def _parsed(raw: pa.Table) -> Iterator[tuple[int, Event]]:
+    columns = (raw[name].to_pylist() for name in ("log_partition", "key", "value"))
+    for partition, key, value in zip(*columns, strict=True):
+        yield partition, parse_group_record(key, value)
+
+
+def accepted(decoded: pa.Table, accepts: Accepts) -> pa.Table:
+    """Keep the commits of groups that pass the lists."""
+    if accepts.everything:
+        return decoded
+    names = decoded["group"].unique().drop_null()
+    wanted = pa.array([name for name in names.to_pylist() if accepts(name)], names.type)
+    return decoded.filter(pc.is_in(decoded["group"], wanted))
+
+
+def own_commits(following: TopicConsumer, decoded: pa.Table, now_s: int) -> pa.Table:
+    """Burrow's self-report: a commit of its own for each record read, as many as a window holds."""
+    kept = following.cluster.windows.intervals
+    partition, order = (decoded[name].to_numpy() for name in ("log_partition", "order"))
+    by_partition = np.argsort(partition, kind="stable")  # each one's records come in order
+    partition, order = partition[by_partition], order[by_partition]
+    last = len(order) - 1 - np.searchsorted(-partition[::-1], -partition, side="left")
+    recent = np.arange(len(order)) > last - kept
+    partition, order = partition[recent], order[recent]
+    return pa.table(
+        {
+            "group": pa.array([following.own_group] * len(order), pa.string()),
+            "topic": pa.array([following.settings.offsets_topic] * len(order), pa.string()),
+            "partition": partition,
+            "offset": order + 1,
+            "committed_ms": np.full(len(order), now_s * MS),
+            "order": order,
+        }
+    )
+
+
+def with_written_ms(commits: pa.Table, read_before_ms: Ints, now: float) -> pa.Table:
+    """Add when each commit was written, by our own clock.
+
+    That is after the moment up to which its partition had been read, and before now. Within these
+    bounds its own time tells, whoever's clock that is.
+    """
+    told = commits["committed_ms"].fill_null(0).to_numpy()
+    written_ms = np.clip(told, read_before_ms, max(int(now * MS), 0))
+    return commits.append_column("written_ms", pa.array(written_ms))
+
+
+def gone(before: log_ends.TopicListing | None, now: log_ends.TopicListing) -> list[str]:
+    """Topics that no longer exist, or exist again under another id."""
+    if before is None:
+        return []
+    return [
+        topic
+        for topic in before.counts
+        if topic not in now.counts
+        or (topic in before.ids and before.ids[topic] != now.ids.get(topic, before.ids[topic]))
+    ]

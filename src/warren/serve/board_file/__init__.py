@@ -1,0 +1,1 @@
+"""A board as a file that other processes map."""

@@ -1,0 +1,131 @@
+"""The board as a worker sees it: arrays that map the file, and what requests ask of them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from warren.model.board import NO_END
+from warren.serve.board_file import commits_file, packed_arrays
+from warren.serve.board_file.commits_file import Windows
+from warren.serve.board_file.packed_arrays import Array, BoardFacts, ClusterFacts
+
+Ints = npt.NDArray[np.int64]
+
+
+class NumberedNames:
+    """Names by number, and numbers by name."""
+
+    def __init__(self, encoded: bytes) -> None:
+        self.encoded = encoded
+        self.names: list[str] = msgspec.json.decode(encoded)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.names)}
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """One cluster of the board; `lines` of a group are its partitions, topic by topic."""
+
+    facts: ClusterFacts
+    arrays: dict[str, Array]
+    windows: Windows
+    groups: NumberedNames
+    topics: NumberedNames
+    owners: NumberedNames
+    topics_with_ends: NumberedNames
+
+    def lines(self, group: int) -> slice:
+        first = self.arrays["group_first"]
+        return slice(int(first[group]), int(first[group + 1]))
+
+    def as_of_ms(self, group: int) -> int:
+        """When it is judged as it was: all its commits up to then have been read."""
+        return int(self.arrays["group_as_of_ms"][group]) or self.facts.now_s * 1000
+
+    def windows_of(self, lines: slice | Ints) -> Windows:
+        """The window of each line; of a line that was never committed to, any."""
+        place = self.arrays["window"][lines]
+        return self.windows[np.maximum(place, 0)] if len(self.windows) else self._none(len(place))
+
+    def _none(self, count: int) -> Windows:
+        return np.zeros(count, commits_file.layout(self.facts.intervals))
+
+    def ends(self, topic: str) -> list[int | None] | None:
+        """By partition, None where it is not known; None for an unknown topic."""
+        ends = self._of_topic("ends", topic)
+        return None if ends is None else [None if end == NO_END else end for end in ends.tolist()]
+
+    def rates(self, topic: str) -> list[float | None]:
+        """By partition: messages a second lately, None where it is not known."""
+        rates = self._of_topic("end_rates", topic)
+        known = [] if rates is None else rates.tolist()
+        return [None if isnan(rate) else round(rate, 3) for rate in known]
+
+    def _of_topic(self, column: str, topic: str) -> Array | None:
+        number = self.topics_with_ends.numbers.get(topic)
+        if number is None:
+            return None
+        first = self.arrays["end_first"]
+        return self.arrays[column][int(first[number]) : int(first[number + 1])]
+
+    def groups_of(self, topic: str) -> list[str]:
+        lines = np.flatnonzero(self.arrays["topic"] == self.topics.numbers.get(topic, -1))
+        groups = np.searchsorted(self.arrays["group_first"], lines, side="right") - 1
+        return [self.groups.names[group] for group in np.unique(groups).tolist()]
+
+
+@dataclass(frozen=True)
+class View:
+    facts: BoardFacts
+    clusters: dict[str, ClusterView]
+
+    @property
+    def is_catching_up(self) -> bool:
+        consumers: Any = self.facts.health.get("consumers", {})
+        return any(each.get("state") == "catching up" for each in consumers.values())
+
+    @classmethod
+    def empty(cls) -> "View":
+        return cls(BoardFacts(0, [], {}, {}), {})
+
+    @classmethod
+    def open(cls, files: list[int], before: "View") -> "View":
+        """Map a board and the commits it refers to; names that have not changed are taken over."""
+        raw, arrays = packed_arrays.read(files[0])
+        facts = msgspec.json.decode(raw, type=BoardFacts)
+        clusters = {}
+        for number, (cluster, commits) in enumerate(zip(facts.clusters, files[1:], strict=True)):
+            own = _own(arrays, number)
+            known = before.clusters.get(cluster.name)
+            windows = commits_file.read(commits, cluster.intervals)
+            clusters[cluster.name] = ClusterView(cluster, own, windows, *_names(own, known))
+        return cls(facts, clusters)
+
+
+def _own(arrays: dict[str, Array], number: int) -> dict[str, Array]:
+    prefix = f"{number}."
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def _names(arrays: dict[str, Array], known: ClusterView | None) -> list[NumberedNames]:
+    before = [known.groups, known.topics, known.owners, known.topics_with_ends] if known else []
+    kinds = ("group_names", "topic_names", "owner_names", "end_names")
+    named = []
+    for number, kind in enumerate(kinds):
+        encoded = arrays[kind].tobytes()
+        same = bool(before) and before[number].encoded == encoded
+        named.append(before[number] if same else NumberedNames(encoded))
+    for each in named:
+        _ = each.numbers  # made here, by the thread that waits for boards, and not by a request
+    return named

@@ -1,0 +1,94 @@
+"""The commits of every window in a file that only grows: each board adds the windows that changed.
+
+A board of a million partitions has ten million commits, and a second later a few thousand of them
+are new. So windows are written once and found again by their place. When much of the file is
+outdated, a new one is begun; who still reads the old one keeps it.
+"""
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.model.board import SharedFile, StoredWindows
+from warren.model.window_arrays import Histories
+from warren.serve.board_file.packed_arrays import mapped
+
+Ints = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.uint64]
+Windows = npt.NDArray[Any]  # of `layout`
+
+CHUNK = 16_384  # windows written at once
+SPARE = 65_536  # outdated windows that are not worth a new file
+
+
+def layout(intervals: int) -> np.dtype[np.void]:
+    """A window: its commits as in Histories, oldest first, free places on the left."""
+    return np.dtype(
+        [
+            ("offset", "<i8", (intervals,)),
+            ("committed_ms", "<i8", (intervals,)),
+            ("lag", "<i8", (intervals,)),
+            ("observed_s", "<u4", (intervals,)),
+        ]
+    )
+
+
+def read(fd: int, intervals: int) -> Windows:
+    """Whole windows only: the next one may be in the middle of being written."""
+    memory, kind = mapped(fd), layout(intervals)
+    return np.frombuffer(memory, kind, len(memory) // kind.itemsize)
+
+
+class CommitsFile:
+    """The windows of one cluster."""
+
+    def __init__(self) -> None:
+        self._source: Ints = np.zeros((0, 0), np.int64)
+        # By row: a number that changes whenever the window does, and where it is in the file.
+        self._mark: Marks = np.zeros(0, np.uint64)
+        self._place: Ints = np.zeros(0, np.int64)
+        self._begin(self._source)
+
+    def store(self, histories: Histories) -> StoredWindows:
+        """Write what changed since the last call. Nobody may fold meanwhile."""
+        live = int(np.count_nonzero(histories.filled))
+        is_outdated = self._size > live + live // 2 + SPARE
+        if self._source is not histories.order or is_outdated:
+            self._begin(histories.order)
+        mark = _marks(histories)
+        changed = np.flatnonzero((mark != self._mark) & (histories.filled > 0))
+        self._place[changed] = self._size + np.arange(len(changed))
+        self._append(histories, changed)
+        self._mark = mark
+        place = np.where(histories.filled > 0, self._place, -1)[histories.rows()]
+        return StoredWindows(self._file, histories.order.shape[1], place.astype(np.int32))
+
+    def _begin(self, source: Ints) -> None:
+        self._file = SharedFile()
+        self._size = 0
+        self._source = source  # windows that moved to other rows did so into other arrays
+        self._mark = np.zeros(len(source), np.uint64)
+        self._place = np.full(len(source), -1, np.int64)
+
+    def _append(self, histories: Histories, rows: Ints) -> None:
+        dtype = layout(histories.order.shape[1])
+        with os.fdopen(self._file.fd, "ab", closefd=False) as file:
+            for start in range(0, len(rows), CHUNK):
+                some = rows[start : start + CHUNK]
+                windows = np.empty(len(some), dtype)
+                for name in dtype.names or ():
+                    windows[name] = getattr(histories, name)[some]
+                file.write(windows.view(np.uint8).data)
+        self._size += len(rows)
+
+
+def _marks(histories: Histories) -> Marks:
+    """A number for each window that changes when it does.
+
+    A window changes by taking in a commit of a greater order than the one it loses, if any: with as
+    many commits as before, the sum of the orders is greater.
+    """
+    orders: Marks = np.einsum("ij->i", histories.order).view(np.uint64)
+    return orders * np.uint64(2**16) + histories.filled

@@ -1,0 +1,89 @@
+"""Arrays and JSON in one file without a name: written once, then mapped by other processes."""
+
+import mmap
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from warren.model.board import SharedFile
+
+
+class ClusterFacts(msgspec.Struct):
+    name: str
+    now_s: int  # when it was judged
+    intervals: int
+    idle: dict[str, list[tuple[str, str]]] = {}  # members without partitions: owner, client id
+
+
+class BoardFacts(msgspec.Struct):
+    moment_ms: int
+    clusters: list[ClusterFacts]
+    health: Mapping[str, object]
+    process: dict[str, float]  # the pipeline's, for /metrics
+
+
+Array = npt.NDArray[Any]
+ALIGN = 64
+
+
+class _Place(msgspec.Struct, array_like=True):
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    at: int  # from the end of the head
+
+
+class _Head(msgspec.Struct, array_like=True):
+    facts: msgspec.Raw
+    places: list[_Place]
+
+
+def write(facts: object, arrays: Mapping[str, Array]) -> SharedFile:
+    places, at = [], 0
+    for name, array in arrays.items():
+        places.append(_Place(name, array.dtype.str, array.shape, at))
+        at += _aligned(array.nbytes)
+    head = msgspec.json.encode(_Head(msgspec.Raw(msgspec.json.encode(facts)), places))
+    file = SharedFile()
+    with os.fdopen(file.fd, "wb", closefd=False) as out:
+        out.write(len(head).to_bytes(8, "little") + head)
+        out.write(bytes(_padding(8 + len(head))))
+        for array in arrays.values():
+            out.write(np.ascontiguousarray(array).data)
+            out.write(bytes(_padding(array.nbytes)))
+    return file
+
+
+def read(fd: int) -> tuple[msgspec.Raw, dict[str, Array]]:
+    """The facts, still as JSON, and the arrays, which map the file."""
+    memory = memoryview(mapped(fd))
+    size = int.from_bytes(memory[:8], "little")
+    head = msgspec.json.decode(memory[8 : 8 + size], type=_Head)
+    start = _aligned(8 + size)
+    return head.facts, {place.name: _array(memory, start, place) for place in head.places}
+
+
+def mapped(fd: int) -> mmap.mmap | bytes:
+    size = os.fstat(fd).st_size
+    # An empty file cannot be mapped.
+    return mmap.mmap(fd, size, prot=mmap.PROT_READ) if size else b""
+
+
+def _array(memory: memoryview, start: int, place: _Place) -> Array:
+    dtype = np.dtype(place.dtype)
+    count = int(np.prod(place.shape, dtype=np.int64))
+    if not count:
+        return np.zeros(place.shape, dtype)
+    return np.frombuffer(memory, dtype, count, start + place.at).reshape(place.shape)
+
+
+def _aligned(size: int) -> int:
+    return size + _padding(size)
+
+
+def _padding(size: int) -> int:
+    return -size % ALIGN

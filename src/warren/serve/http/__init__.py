@@ -1,0 +1,1 @@
+"""Requests, answers, and the processes that give them."""

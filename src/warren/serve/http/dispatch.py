@@ -1,0 +1,231 @@
+"""A request comes in, an answer goes out."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+from typing import Any
+
+from warren.serve import admin, page_files, v2, v3, v3_config
+from warren.serve.http.answers import TEXT, Answer, Endless, Request, Stream, accepts_gzip, whole
+from warren.serve.http.browsers import Browsers, header_of
+from warren.serve.http.pipes import send_endless, send_large
+from warren.serve.http.routes import Handler, Routes
+from warren.serve.http.settings import ServerSettings
+from warren.serve.http.site import ActionFailed, Site
+from warren.serve.http.worker import Slots
+from warren.serve.metrics.scrape import scrape
+from warren.serve.page_files import instead_of
+from warren.serve.v4 import openapi
+from warren.serve.v4.events import events
+from warren.serve.v4.operations import OPERATIONS, handler
+
+KINDS = ("storage", "evaluator", "cluster", "consumer", "notifier")
+
+
+TABLE: dict[tuple[str, str], Handler] = {
+    ("GET", "/"): page_files.page,
+    ("GET", "/page/{}/{}"): page_files.asset,
+    ("GET", "/burrow/admin"): admin.good,
+    ("GET", "/burrow/admin/ready"): admin.ready,
+    ("GET", "/v3/kafka"): v3.clusters,
+    ("GET", "/v3/kafka/{}"): v3_config.cluster,
+    ("GET", "/v3/kafka/{}/topic"): v3.topics,
+    ("GET", "/v3/kafka/{}/topic/{}"): v3.topic,
+    ("GET", "/v3/kafka/{}/topic/{}/consumers"): v3.groups_of_topic,
+    ("GET", "/v3/kafka/{}/consumer"): v3.groups,
+    ("GET", "/v3/kafka/{}/consumer/{}"): v3.group,
+    ("GET", "/v3/kafka/{}/consumer/{}/status"): v3.status,
+    ("GET", "/v3/kafka/{}/consumer/{}/lag"): v3.lag,
+    ("DELETE", "/v3/kafka/{}/consumer/{}"): v3.delete_group,
+    ("DELETE", "/v3/kafka/{}/consumer/{}/topic/{}"): v3.delete_topic_of_group,
+    ("GET", "/v3/config"): v3_config.main,
+    **{("GET", f"/v3/config/{kind}"): partial(v3_config.modules, kind) for kind in KINDS},
+    **{("GET", f"/v3/config/{kind}/{{}}"): partial(v3_config.module, kind) for kind in KINDS},
+    ("GET", "/v3/admin/loglevel"): admin.get_level,
+    ("POST", "/v3/admin/loglevel"): admin.set_level,
+    ("GET", "/metrics"): scrape,
+    ("GET", "/v2/kafka"): v2.clusters,
+    ("GET", "/v2/kafka/{}"): v2.cluster,
+    ("GET", "/v2/kafka/{}/topic"): v2.topics,
+    ("GET", "/v2/kafka/{}/topic/{}"): v2.topic,
+    ("GET", "/v2/kafka/{}/consumer"): v2.groups,
+    ("GET", "/v2/kafka/{}/consumer/{}/topic"): v2.group_topics,
+    ("GET", "/v2/kafka/{}/consumer/{}/topic/{}"): v2.group_topic,
+    ("GET", "/v2/kafka/{}/consumer/{}/status"): v2.status,
+    ("GET", "/v2/kafka/{}/consumer/{}/lag"): v2.lag,
+    ("GET", "/v4/health"): admin.health,
+    ("GET", "/v4/config"): admin.config,
+    ("GET", "/v4/events"): events,
+    ("GET", "/v4/openapi.json"): openapi.openapi,
+    ("GET", "/v4/docs"): openapi.docs,
+    **{("GET", operation.path): handler(operation) for operation in OPERATIONS},
+}
+
+
+MOST_BODY_BYTES = 64 * 2**10
+BODY_SECONDS = 10
+LARGE = 2**20  # bytes; a client may have no more of them queued for it
+MOST_LISTENERS = 100
+FAILED = "it could not be answered; the log says why"
+# Answers to these depend on the path alone.
+KEPT = ("/v2/", "/v3/", "/burrow/")
+WAITING = ("/v4/events", "/v4/history")  # they wait for others rather than work
+
+Report = Callable[[Request, Exception], None]
+
+TOO_LARGE = Answer(413, [("content-type", TEXT)], b"Request Entity Too Large\n")
+TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
+
+
+class App:
+    """One listener's side of RSGI, granian's own interface."""
+
+    def __init__(self, site: Site, server: ServerSettings, large: Slots, report: Report) -> None:
+        self._site = site
+        self._access = server.access
+        self._browsers = Browsers(server.hosts, site.settings.allow_origin)
+        self._seconds = server.timeout_s
+        self._routes = Routes(TABLE)
+        self._large = large
+        self._report = report  # what could not be answered, for the log
+        self._one_at_a_time = asyncio.Lock()
+        self._listening = Slots(min(MOST_LISTENERS, max(server.max_connections // 2, 1)))
+
+    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        if self._site.is_catching_up:
+            await self._site.wait_for_turn()
+        is_open = not self._access.read and self._browsers.may_read(header_of(scope.headers))
+        if scope.method == "GET" and is_open:
+            kept = self._site.kept.get(scope.path)
+            if kept is not None and len(kept.body) <= LARGE:
+                protocol.response_bytes(*kept)
+                return
+        await self._answer(scope, protocol)
+
+    async def _answer(self, scope: Any, protocol: Any) -> None:
+        header = header_of(scope.headers)
+        request = Request(
+            scope.method,
+            scope.path,
+            scope.query_string,
+            header("accept") or "",
+            header("accept-encoding") or "",
+        )
+        refusal = self._browsers.refusal(self._site, request, header)
+        if refusal is not None:
+            protocol.response_bytes(*refusal)
+            return
+        refusal = self._access.refusal(self._site, request, header("authorization"))
+        if refusal is not None:
+            protocol.response_bytes(*instead_of(refusal, self._site, request))
+            return
+        name = _kept_as(request)
+        answer = self._site.kept.get(name) or await self._answered(request, protocol, name)
+        if isinstance(answer, Endless):
+            await self._tell(answer, request, protocol)
+        else:
+            await self._send(answer, request, protocol)
+
+    async def _answered(self, request: Request, protocol: Any, name: str) -> Answer | Endless:
+        """The answer, and also when it cannot be made: then the log says why."""
+        try:
+            return await self._found(request, protocol, name)
+        except Exception as error:  # noqa: BLE001  # a fault of one handler is one 500, and told
+            self._report(request, error)
+            reason = str(error) if isinstance(error, ActionFailed) else FAILED
+            return self._site.problem(request, 500, reason)
+
+    async def _found(self, request: Request, protocol: Any, name: str) -> Answer | Endless:
+        found = self._routes.find(request.method, request.path)
+        if found is None:
+            return self._routes.otherwise(request)
+        if request.method == "POST":
+            body = await _body(protocol)
+            if isinstance(body, Answer):
+                return body
+            request = request._replace(body=body)
+        return await self._handled(request, name, *found)
+
+    async def _handled(
+        self, request: Request, name: str, handler: Handler, names: list[str]
+    ) -> Answer | Endless:
+        if _may_take_long(request):
+            async with self._one_at_a_time:
+                kept = self._site.kept.get(name)  # somebody else may have asked for it meanwhile
+                return kept or await self._made(request, name, handler, names, beside=True)
+        return await self._made(request, name, handler, names, beside=False)
+
+    async def _made(
+        self, request: Request, name: str, handler: Handler, names: list[str], *, beside: bool
+    ) -> Answer | Endless:
+        board = self._site.boards
+        if beside:
+            # In a thread, so that others are answered; on a copy, so that the board stays the same.
+            work = partial(handler, copy(self._site), request, *names)
+            answer = await asyncio.get_running_loop().run_in_executor(None, work)
+        else:
+            answer = handler(self._site, request, *names)
+        if inspect.isawaitable(answer):
+            later: Answer = await answer
+            return later
+        if isinstance(answer, Stream):
+            answer = await whole(answer, request.accept_encoding)
+        if isinstance(answer, Answer) and name and self._site.boards == board:
+            self._site.keep(name, answer)
+        given: Answer | Endless = answer
+        return given
+
+    async def _send(self, answer: Answer, request: Request, protocol: Any) -> None:
+        if len(answer.body) <= LARGE:
+            protocol.response_bytes(*answer)
+        elif self._large.is_full:
+            busy = self._site.problem(request, 503, "too many large answers are on their way")
+            protocol.response_bytes(busy.status, [*busy.headers, ("retry-after", "1")], busy.body)
+        else:
+            with self._large:
+                await send_large(answer, protocol, self._seconds)
+
+    async def _tell(self, answer: Endless, request: Request, protocol: Any) -> None:
+        if self._listening.is_full:
+            many = self._site.problem(request, 429, "too many listen already")
+            protocol.response_bytes(*many)
+        else:
+            with self._listening:
+                try:
+                    await send_endless(answer, protocol, self._seconds)
+                except Exception as error:  # noqa: BLE001  # it has begun: the log is all there is
+                    self._report(request, error)
+
+
+def _may_take_long(request: Request) -> bool:
+    """Whether it is one of ours that tells of every commit of a group, or much of a cluster."""
+    is_ours = request.path == "/" or request.path.startswith("/v4/")
+    return is_ours and request.path not in WAITING
+
+
+def _kept_as(request: Request) -> str:
+    """The name under which an answer is kept until the next board; empty: it is not."""
+    if request.method != "GET":
+        return ""
+    if request.path.startswith(KEPT):
+        return request.path
+    if request.path.startswith("/v4/"):
+        packed = "gzip" if accepts_gzip(request.accept_encoding) else ""
+        return f"{request.path}?{request.query} {packed}"
+    return ""
+
+
+async def _body(protocol: Any) -> bytes | Answer:
+    """The request's body, or what to say when it is too large or too slow."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in protocol:
+                body += chunk
+                if len(body) > MOST_BODY_BYTES:
+                    return TOO_LARGE
+    except TimeoutError:
+        return TOO_SLOW
+    return bytes(body)

@@ -1,0 +1,101 @@
+"""What a worker is given when it starts. Nothing secret is in it: tokens come as digests."""
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from warren.config import Config, HttpServer, Secret
+from warren.config.render import settings_shown
+from warren.serve import v3_config
+from warren.serve.http.access import Access, digest
+from warren.serve.http.browsers import ANY
+from warren.serve.http.listeners import Listener, seconds
+from warren.serve.http.site import SiteSettings
+
+
+class ServerSettings(msgspec.Struct):
+    """One listener."""
+
+    fd: int
+    timeout_s: int
+    max_connections: int
+    access: Access
+    hosts: list[str]  # names under which browsers may ask; *: any
+    certfile: str = ""
+    keyfile: str = ""
+    client_cafile: str = ""
+
+
+class Startup(msgspec.Struct):
+    servers: list[ServerSettings]
+    settings: SiteSettings
+
+
+RESOLVER = Path("/etc/resolv.conf")
+
+
+def startup(config: Config, listeners: Sequence[Listener]) -> Startup:
+    settings = SiteSettings(
+        host=socket.gethostname(),
+        allow_origin=config.general.access_control_allow_origin,
+        minimum_complete=config.evaluator.minimum_complete,
+        allowed_lag=config.evaluator.allowed_lag,
+        clusters=list(config.clusters),
+        main=v3_config.main_answers(config),
+        modules=v3_config.module_answers(config),
+        max_series=config.metrics.max_series,
+        keeps_history=config.history is not None,
+        judged_every_s=config.evaluator.expire_cache,
+        shown=settings_shown(config),
+    )
+    return Startup([_server(config, listener) for listener in listeners], settings)
+
+
+def _server(config: Config, listener: Listener) -> ServerSettings:
+    server = listener.server
+    tls = config.tls.get(server.tls)
+    return ServerSettings(
+        fd=listener.socket.fileno(),
+        timeout_s=seconds(server),
+        max_connections=server.max_connections,
+        hosts=hosts_of(config, server),
+        access=Access(_digest(server.read_token), _digest(server.write_token), server.allow_writes),
+        certfile=tls.certfile if tls else "",
+        keyfile=tls.keyfile if tls else "",
+        client_cafile=server.client_cafile,
+    )
+
+
+def hosts_of(config: Config, server: HttpServer) -> list[str]:
+    """The names that lead browsers here, as far as they are known; `*` where any will do.
+
+    A stranger's page has no certificate for its name with our key, and no token of ours.
+    """
+    if server.tls or server.read_token:
+        return [ANY]
+    machine = socket.gethostname()
+    names = [
+        machine,
+        *(f"{machine}.{domain}" for domain in _domains()),
+        server.address.rpartition(":")[0].strip("[]"),
+        urlsplit(config.general.external_url).hostname or "",
+        *server.allowed_hosts,
+    ]
+    return [name.lower() for name in names if name]
+
+
+def _domains() -> list[str]:
+    """The domains this machine looks names up in: its own name may be in each."""
+    try:
+        lines = RESOLVER.read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    words = (line.split() for line in lines)
+    return [name for line in words if line[:1] in (["search"], ["domain"]) for name in line[1:]]
+
+
+def _digest(secret: Secret) -> str:
+    return digest(secret.reveal()) if secret else ""

@@ -1,0 +1,282 @@
+"""The pipeline's side of the HTTP workers: starts them, hands them boards, does what they ask."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from warren.config import Config
+from warren.model.board import Board, SharedFile, StoredWindows
+from warren.model.window_arrays import Histories
+from warren.serve.board_file import writer
+from warren.serve.board_file.commits_file import CommitsFile
+from warren.serve.http import channel
+from warren.serve.http.channel import Call, Failed, Offer, Result, Taken
+from warren.serve.http.listeners import Listener
+from warren.serve.http.settings import Startup, startup
+from warren.serve.http.site import WORKERS
+from warren.serve.metrics.series import SeriesGranularity
+
+_STARTED_S = time.time()
+_PROC = Path("/proc/self")
+
+
+def process_facts() -> dict[str, float]:
+    times = os.times()
+    facts = {"cpu_seconds_total": times.user + times.system, "start_time_seconds": _STARTED_S}
+    if _PROC.exists():
+        pages = int((_PROC / "statm").read_text().split()[1])
+        facts["resident_memory_bytes"] = pages * os.sysconf("SC_PAGE_SIZE")
+        facts["open_fds"] = len(list((_PROC / "fd").iterdir()))
+    return facts
+
+
+class Actions(Protocol):
+    """Called on threads of the HTTP side, several at a time; `group_history` on its own."""
+
+    def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
+        """Forget a group, or one topic of it, and publish a board without it before returning."""
+
+    def get_level(self) -> str:
+        """The log level, in Burrow's word for it."""
+
+    def set_level(self, level: str) -> None:
+        """`level` is one of Burrow's words."""
+
+    def recent_history(
+        self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
+    ) -> str:
+        """The same as `group_history`, at once; empty if memory does not reach that far back."""
+
+    def group_history(
+        self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
+    ) -> str:
+        """What is kept of a group: JSON of a code and the answer to pass on. Takes its time."""
+
+
+log = structlog.get_logger()
+
+INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONHASHSEED")
+STOP_SECONDS = 0.5
+TAKEN_SECONDS = 1.0
+CALLS = 4  # of a worker, at once; as many again of those that take long
+SLOW = {"group_history"}  # nobody who changes something waits behind these
+FAILED = "it failed; the log says why"
+AGAIN_SECONDS = 1.0  # a worker that dies is replaced after so long
+
+
+@dataclass(frozen=True)
+class _Offered:
+    number: int
+    files: Sequence[SharedFile]  # the board, then the commits of each cluster
+
+
+class _Worker:
+    """One process, replaced when it dies; it has the latest board or will have it next."""
+
+    def __init__(self, startup: Startup, do: Callable[[Call], Result], board: _Offered) -> None:
+        self._startup = startup
+        self._do = do
+        self._calls = ThreadPoolExecutor(CALLS, "http call")
+        self._slow_calls = ThreadPoolExecutor(CALLS, "slow http call")
+        self._lock = threading.Lock()  # over all below
+        self._taken = threading.Condition(self._lock)
+        self._stopping = threading.Event()
+        self._latest = board
+        self._on_its_way = False  # a board was sent and not taken yet
+        self._has = 0
+        self._process, self._stream = self._spawn()
+        self._send_latest()
+        self._thread = threading.Thread(target=self._run, name="http worker", daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def offer(self, board: _Offered) -> None:
+        """A worker that is still busy with a board gets the latest one when it is done."""
+        with self._lock:
+            self._latest = board
+            self._send_latest()
+
+    def wait_taken(self, number: int, seconds: float) -> bool:
+        with self._lock:
+            return self._taken.wait_for(lambda: self._has >= number, seconds)
+
+    def stop(self) -> None:
+        self._stopping.set()
+        for calls in (self._calls, self._slow_calls):
+            calls.shutdown(wait=False, cancel_futures=True)
+        with self._lock, suppress(OSError):  # it may have ended already
+            self._stream.shutdown(socket.SHUT_RDWR)
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._thread.join()
+        self._stream.close()
+
+    def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603  # ourselves
+                [sys.executable, "-P", "-m", "warren.serve.http.worker", str(theirs.fileno())],
+                stdin=subprocess.PIPE,
+                pass_fds=[theirs.fileno(), *(each.fd for each in self._startup.servers)],
+                env=_environment(),
+                process_group=0,
+            )
+        assert process.stdin is not None  # noqa: S101  # it is a pipe
+        with suppress(BrokenPipeError), process.stdin as pipe:  # it may have ended already
+            pipe.write(msgspec.json.encode(self._startup))
+        return process, ours
+
+    def _run(self) -> None:
+        while True:
+            self._attend()
+            if self._stopping.wait(AGAIN_SECONDS):
+                return
+            log.error("an HTTP worker ended and is replaced", code=self._process.wait())
+            try:
+                self._replace()
+            except OSError as error:
+                log.error("no HTTP worker can be started; tried again", problem=str(error))  # noqa: TRY400  # a line, not a trace
+
+    def _replace(self) -> None:
+        with self._lock:
+            if self._stopping.is_set():
+                return
+            self._stream.close()
+            self._process, self._stream = self._spawn()
+            self._on_its_way, self._has = False, 0
+            self._send_latest()
+
+    def _attend(self) -> None:
+        """Serve the worker until it ends."""
+        while (received := _receive(self._stream)) is not None:
+            message, _ = received
+            if isinstance(message, Taken):
+                with self._lock:
+                    self._on_its_way, self._has = False, message.number
+                    self._taken.notify_all()
+                    self._send_latest()
+            elif isinstance(message, Call) and not self._stopping.is_set():
+                calls = self._slow_calls if message.action in SLOW else self._calls
+                calls.submit(self._answer, message, self._stream)
+            elif isinstance(message, Failed):
+                _log_failed(message)
+
+    def _answer(self, call: Call, asked_on: socket.socket) -> None:
+        result = self._do(call)
+        with self._lock:
+            if self._stream is asked_on:  # not for one that has replaced who asked
+                _send(self._stream, result)
+
+    def _send_latest(self) -> None:
+        board = self._latest
+        if self._on_its_way or board.number <= self._has:
+            return
+        self._on_its_way = True
+        _send(self._stream, Offer(board.number), [file.fd for file in board.files])
+
+
+def _log_failed(failed: Failed) -> None:
+    trace = {"exception": failed.trace} if failed.trace else {}
+    log.error(
+        "a request could not be answered",
+        method=failed.method,
+        path=failed.path,
+        problem=failed.problem,
+        **trace,
+    )
+
+
+def _environment() -> dict[str, str]:
+    """Nothing that was said to us in variables: passwords may be among them."""
+    kept = {name: value for name, value in os.environ.items() if name in INHERITED}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def _receive(stream: socket.socket) -> tuple[channel.Message, list[int]] | None:
+    try:
+        return channel.receive(stream)
+    except OSError:
+        return None
+
+
+def _send(stream: socket.socket, message: channel.Message, files: Sequence[int] = ()) -> None:
+    try:
+        channel.send(stream, message, files)
+    except OSError:
+        return  # it has ended: `_run` sees that too, and starts another
+
+
+class Serving:
+    """The HTTP side, running. `store` and `publish` are called by one thread."""
+
+    def __init__(self, config: Config, listeners: Sequence[Listener], actions: Actions) -> None:
+        told = startup(config, listeners)
+        self._granularity = SeriesGranularity(config.metrics)
+        self._listeners = listeners
+        self._actions = actions
+        self._commits: dict[str, CommitsFile] = {}
+        self._count = 1
+        nothing_yet = _Offered(self._count, [self._write(Board(moment_ms=0))])
+        count = WORKERS if listeners else 0
+        self._workers = [_Worker(told, self._do, nothing_yet) for _ in range(count)]
+
+    def store(self, cluster: str, histories: Histories) -> StoredWindows:
+        """Write the windows that changed, for the next board. Nobody may fold meanwhile."""
+        return self._commits.setdefault(cluster, CommitsFile()).store(histories)
+
+    def publish(self, board: Board) -> None:
+        """From now on requests are answered from this board."""
+        self._count += 1
+        commits = [cluster.windows.file for cluster in board.clusters.values()]
+        offered = _Offered(self._count, [self._write(board), *commits])
+        for worker in self._workers:
+            worker.offer(offered)
+
+    def _write(self, board: Board) -> SharedFile:
+        return writer.write(board, self._granularity, process_facts())
+
+    def wait_taken(self, seconds: float = TAKEN_SECONDS) -> bool:
+        """Wait until every worker answers from the latest board; False if one takes too long."""
+        return all(worker.wait_taken(self._count, seconds) for worker in self._workers)
+
+    def pids(self) -> list[int]:
+        return [worker.pid for worker in self._workers]
+
+    def _do(self, call: Call) -> Result:
+        try:
+            value = getattr(self._actions, call.action)(*call.arguments)
+        except Exception:
+            log.exception("what a request asked for failed", action=call.action)
+            return Result(call.number, problem=FAILED)
+        if value is None:  # something changed: the next request, to whichever worker, shows it
+            self.wait_taken()
+        return Result(call.number, value)
+
+    def stop(self) -> None:
+        for worker in self._workers:
+            worker.stop()
+        for listener in self._listeners:
+            listener.socket.close()
+
+
+def start(config: Config, listeners: Sequence[Listener], actions: Actions) -> Serving:
+    """Answer requests on these sockets, at first as if nothing was known yet."""
+    return Serving(config, listeners, actions)

@@ -1,0 +1,155 @@
+"""All groups in columns, small enough to send ten thousand again and again; and topics."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from warren.model import bounds
+from warren.model.status import Status
+from warren.serve.board_file.board_view import ClusterView, View
+from warren.serve.http.answers import JSON, Stream
+from warren.serve.http.site import Site
+from warren.serve.v4 import shapes
+from warren.serve.v4.lines import moment, starting
+from warren.serve.v4.parameters import Nothing, OneCluster, OneTopic
+
+Ints = npt.NDArray[np.int64]
+
+MOST_LINES = 500_000  # partitions of a cluster whose windows are summed up; it takes 0.1 s
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def overview(site: Site, _query: Nothing) -> Stream:
+    body = site.once("overview", lambda view: msgspec.json.encode(columns(view)))
+    headers = [("content-type", JSON), ("cache-control", "no-store"), *site.cors]
+    return Stream(200, headers, iter([body]))
+
+
+def columns(view: View) -> shapes.Overview:
+    problems: Any = view.facts.health.get("clusters", {})
+    names = sorted(view.clusters)
+    return shapes.Overview(
+        moment(view),
+        bool(view.facts.health.get("ready")),
+        [
+            _cluster(name, view.clusters[name], problems.get(name, {}).get("problem", ""))
+            for name in names
+        ],
+        starting(view),
+    )
+
+
+def _cluster(name: str, cluster: ClusterView, problem: str) -> shapes.ClusterColumns:
+    arrays = cluster.arrays
+    worst = arrays["group_max_lag_line"]
+    return shapes.ClusterColumns(
+        name=name,
+        problem=problem,
+        group=cluster.groups.names,
+        status=_status_names(arrays["group_status"]),
+        worst=_status_names(_over_groups(np.maximum, arrays["status"], cluster)),
+        total_lag=arrays["group_total_lag"].tolist(),
+        partition_count=np.diff(arrays["group_first"]).tolist(),
+        max_lag_topic=[cluster.topics.names[at] for at in arrays["topic"][worst].tolist()],
+        max_lag_partition=arrays["partition"][worst].tolist(),
+        max_lag=arrays["current_lag"][worst].tolist(),
+        last_commit_ms=arrays["group_last_commit_ms"].tolist(),
+        owner=[cluster.owners.names[at] for at in arrays["owner"][worst].tolist()],
+        trend=list(_trends(cluster)),
+        topic_names=cluster.topics.names,
+        topics=_distinct(arrays["topic"], cluster),
+        owner_names=cluster.owners.names,
+        owners=_distinct(arrays["owner"], cluster),
+    )
+
+
+def _status_names(statuses: npt.NDArray[Any]) -> list[Any]:
+    names = [status.name for status in Status]
+    return [names[number] for number in statuses.tolist()]
+
+
+def _over_groups(
+    reduce: np.ufunc, values: npt.NDArray[Any], cluster: ClusterView
+) -> npt.NDArray[Any]:
+    """Combine what the partitions of each group have; no group is without one."""
+    first = cluster.arrays["group_first"][:-1]
+    return reduce.reduceat(values, first, axis=0) if len(first) else values[:0]
+
+
+def _distinct(numbers: npt.NDArray[Any], cluster: ClusterView) -> list[list[int]]:
+    """By group: the different numbers that its partitions have."""
+    first = cluster.arrays["group_first"]
+    highest = int(numbers.max(initial=0)) + 1
+    group = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    pairs = group * highest + numbers
+    pairs = np.unique(pairs[np.flatnonzero(np.diff(pairs, prepend=-1))])
+    bounds = np.searchsorted(pairs // highest, np.arange(len(first))).tolist()
+    found = (pairs % highest).tolist()
+    return [found[start:stop] for start, stop in pairwise(bounds)]
+
+
+def _trends(cluster: ClusterView) -> Iterator[str]:
+    """The lag of each group at its last commits and now, each as a digit of its greatest."""
+    if len(cluster.arrays["status"]) > MOST_LINES:
+        yield from [""] * len(cluster.groups.names)
+        return
+    total = bounds.sums(lags(cluster, slice(None)), cluster.arrays["group_first"][:-1])
+    greatest = np.maximum(total.max(axis=1, keepdims=True, initial=0), 1)
+    heights = np.ceil(total / greatest * (len(DIGITS) - 1)).astype(np.int64)
+    for line in heights.tolist():
+        yield "".join([DIGITS[height] for height in line])
+
+
+def lags(cluster: ClusterView, lines: slice) -> Ints:
+    """By partition: the lag at each commit of its window, and now.
+
+    A lag that is not known counts as the next one that is, so that no growth is made up.
+    """
+    now = cluster.arrays["current_lag"][lines]
+    known = cluster.windows_of(lines)["lag"]
+    grid = np.concatenate([known, now[:, None]], axis=1)
+    for column in range(grid.shape[1] - 2, -1, -1):
+        grid[:, column] = np.where(grid[:, column] < 0, grid[:, column + 1], grid[:, column])
+    grid[cluster.arrays["filled"][lines] == 0] = 0
+    return grid
+
+
+def topics(site: Site, query: OneCluster) -> shapes.Topics | str:
+    cluster = site.view.clusters.get(query.cluster)
+    if cluster is None:
+        return "there is no such cluster"
+    return shapes.Topics(moment(site.view), cluster.topics_with_ends.names)
+
+
+def topic(site: Site, query: OneTopic) -> shapes.Topic | str:
+    cluster = site.view.clusters.get(query.cluster)
+    ends = cluster.ends(query.topic) if cluster else None
+    if cluster is None or ends is None:
+        return "there is no such topic"
+    lines = np.flatnonzero(cluster.arrays["topic"] == cluster.topics.numbers.get(query.topic, -1))
+    told = (ends, cluster.rates(query.topic), _groups(cluster, lines))
+    return shapes.Topic(moment(site.view), query.cluster, query.topic, *told)
+
+
+def _groups(cluster: ClusterView, lines: Ints) -> list[shapes.TopicGroup]:
+    """A group's lines of one topic follow each other."""
+    arrays = cluster.arrays
+    if not len(lines):
+        return []
+    group = np.searchsorted(arrays["group_first"], lines, side="right") - 1
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    worst = np.maximum.reduceat(arrays["status"][lines], first).tolist()
+    lags = bounds.sums(arrays["current_lag"][lines], first).tolist()
+    each = np.where(arrays["filled"][lines] > 0, arrays["current_lag"][lines], -1)
+    by_partition = [
+        [None if lag < 0 else lag for lag in some.tolist()] for some in np.split(each, first[1:])
+    ]
+    columns = zip(group[first].tolist(), worst, lags, by_partition, strict=True)
+    return [
+        shapes.TopicGroup(cluster.groups.names[number], Status(status).name, lag, some)  # type: ignore[arg-type]  # one of them
+        for number, status, lag, some in columns
+    ]

@@ -1,0 +1,88 @@
+"""What is kept of one group's past. The pipeline's process knows it; workers do not."""
+
+import time
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from warren.model import period
+from warren.serve.http.answers import Answer
+from warren.serve.http.site import Site
+from warren.serve.v4 import shapes
+from warren.serve.v4.lines import moment
+from warren.serve.v4.parameters import OneHistory, problem
+from warren.serve.v4.shapes import GroupState, PartitionState
+
+
+class Incident(msgspec.Struct):
+    """A time in which a group was not OK without a break."""
+
+    began_ms: int
+    ended_ms: Annotated[int | None, Meta(description="Null: it was not over at the last moment.")]
+    status: Annotated[GroupState, Meta(description="The worst.")]
+    max_lag: Annotated[int, Meta(description="The greatest total lag.")]
+
+
+class KeptPartition(msgspec.Struct):
+    topic: str
+    partition: Annotated[int | None, Meta(description="Null: kept by topic.")]
+    max_lag: int
+
+
+class HeatMap(msgspec.Struct):
+    """Lines are partitions, sorted by name and number; columns are times."""
+
+    step_ms: int
+    times_ms: Annotated[list[int], Meta(description="Where each step begins.")]
+    total: Annotated[int, Meta(description="Partitions there are; `partitions` may be fewer.")]
+    partitions: list[KeptPartition]
+    lag: Annotated[
+        list[list[int | None]], Meta(description="The greatest in the step; null: nothing kept.")
+    ]
+    status: list[list[PartitionState | None]]
+
+
+class History(msgspec.Struct):
+    """Steps of equal length, 500 at most; null where nothing was kept."""
+
+    cluster: str
+    group: str
+    since_ms: int
+    until_ms: int
+    moments: Annotated[int, Meta(description="How many were kept of the group in the period.")]
+    step_ms: int
+    times_ms: Annotated[list[int], Meta(description="Where each step begins.")]
+    lag: Annotated[list[int | None], Meta(description="The greatest total lag in the step.")]
+    max_lag: Annotated[list[int | None], Meta(description="The greatest of one partition.")]
+    status: Annotated[list[GroupState | None], Meta(description="The worst in the step.")]
+    offset: Annotated[
+        list[int | None], Meta(description="Sum of the committed offsets, at the step's end.")
+    ]
+    incidents: list[Incident]
+    heat_map: HeatMap
+
+
+class GroupHistory(History, kw_only=True):
+    """A history, and the board it was asked for on."""
+
+    board: shapes.Moment
+
+
+async def history(site: Site, query: OneHistory) -> Answer | str:
+    if not site.settings.keeps_history:
+        return "history is not kept; a section [history] in the configuration turns it on"
+    if query.cluster not in site.settings.clusters:
+        return "there is no such cluster"
+    try:
+        asked = period.between(query.since, query.until, int(time.time() * 1000))
+    except ValueError as error:
+        return problem(site, 400, str(error))
+    arguments = (query.cluster, query.group, *map(str, asked), str(query.partitions))
+    # Two calls: what memory holds must not wait behind those that read the table.
+    found = await site.call("recent_history", *arguments)
+    found = found or await site.call("group_history", *arguments)
+    told = msgspec.json.decode(found or "", type=shapes.PipelineAnswer)
+    board = msgspec.json.encode(moment(site.view))
+    # What is told is an object; it may be large, so it is not taken apart.
+    return site.raw(told.code, msgspec.Raw(b'{"board":' + board + b"," + bytes(told.answer)[1:]))

@@ -1,0 +1,1 @@
+"""Spark: its Java, its jars, its session."""

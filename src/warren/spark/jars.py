@@ -1,0 +1,264 @@
+"""The jars that no Python package brings: resolved once into the user's cache.
+
+Ivy, the jar fetcher inside PySpark, does it: nothing else has to be installed.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import pyspark
+
+from warren.errors import JarsMissing
+from warren.spark.java import java_home
+
+SPARK_JARS = Path(pyspark.__file__).parent / "jars"
+ONE_CAME = b"[SUCCESSFUL ]"  # in its log, for each file
+# Without these a host that swallows packets would hold the start for minutes.
+PATIENCE = (
+    "-Dsun.net.client.defaultConnectTimeout=20000",
+    "-Dsun.net.client.defaultReadTimeout=60000",
+)
+
+
+def shipped_with_spark() -> set[str]:
+    """Modules that must not come a second time, perhaps in another version."""
+    shipped = {re.sub(r"-\d[^-]*(-.*)?$", "", jar.stem) for jar in SPARK_JARS.glob("*.jar")}
+    return shipped | {"commons-logging"}  # Spark has jcl-over-slf4j in its place
+
+
+def module(coordinates: Iterable[str], excluded: Iterable[str]) -> str:
+    """Write the descriptor of a module that depends on the coordinates and what they need."""
+    dependencies = "".join(
+        f"<dependency org={quoteattr(org)} name={quoteattr(name)} rev={quoteattr(version)}"
+        ' conf="default->default"/>'
+        for org, name, version in (coordinate.split(":") for coordinate in coordinates)
+    )
+    excludes = "".join(f"<exclude module={quoteattr(name)}/>" for name in sorted(excluded))
+    return (
+        '<ivy-module version="2.0"><info organisation="warren" module="jars"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{dependencies}{excludes}</dependencies></ivy-module>"
+    )
+
+
+def retrieve(  # noqa: PLR0913  where from, where to, and by whom
+    descriptor: Path,
+    into: Path,
+    home: Path,
+    log: Path,
+    environ: Mapping[str, str],
+    *,
+    types: Sequence[str] = ("jar", "bundle"),
+) -> str | None:
+    """Fetch what the descriptor names; return what went wrong, in a line, if something did."""
+    command = _command(descriptor, into, home, environ, types)
+    with log.open("wb") as output:
+        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)  # noqa: S603  our own command
+    return _complaint(log.read_text(errors="replace")) if done.returncode else None
+
+
+def _command(
+    descriptor: Path, into: Path, home: Path, environ: Mapping[str, str], types: Sequence[str]
+) -> list[str]:
+    settings = environ.get("WARREN_IVY_SETTINGS")
+    return [
+        str(java_home(environ) / "bin" / "java"),
+        *PATIENCE,
+        # A home of its own: a half-filled ~/.ivy2 or ~/.m2 makes Ivy fail on what it finds there.
+        f"-Divy.default.ivy.user.dir={home}",
+        *("-jar", str(next(SPARK_JARS.glob("ivy-*.jar")))),
+        *(("-settings", settings) if settings else ()),
+        *("-cache", str(home / "cache")),
+        *("-ivy", str(descriptor), "-confs", "default", "-types", *types),
+        *("-retrieve", f"{into}/[artifact]-[revision].[ext]"),
+    ]
+
+
+def _complaint(output: str) -> str:
+    """Pick, of Ivy's many lines, the first thing that could not be had and why."""
+    module = re.search(r"^\s*:: (\S+#.+?)\s*$", output, re.MULTILINE)
+    network = re.search(r"Server access error at url \S+ \((.+)\)", output)
+    reasons = [found[1] for found in (module, network) if found]
+    return ", ".join(reasons) or "Ivy failed"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    name: str
+    version: str
+    title: str  # for people
+    coordinates: tuple[str, ...]
+    needed: tuple[str, ...]  # beginnings of the file names without which it cannot work
+    inside_spark: bool = True  # then what Spark ships itself must stay out
+
+    @property
+    def folder(self) -> str:
+        return f"{self.name}-{self.version}"
+
+
+def _spark_kafka(version: str) -> Bundle:
+    return Bundle(
+        name="spark-kafka",
+        version=version,
+        title="Spark's Kafka connector",
+        coordinates=(f"org.apache.spark:spark-sql-kafka-0-10_2.13:{version}",),
+        needed=(
+            f"spark-sql-kafka-0-10_2.13-{version}",
+            f"spark-token-provider-kafka-0-10_2.13-{version}",
+            "kafka-clients-",
+            "commons-pool2-",
+        ),
+    )
+
+
+def _delta(version: str) -> Bundle:
+    return Bundle(
+        name="delta",
+        version=version,
+        title="Delta Lake",
+        coordinates=(f"io.delta:delta-spark_2.13:{version}",),
+        needed=(f"delta-spark_2.13-{version}", f"delta-storage-{version}"),
+    )
+
+
+def _broker(version: str) -> Bundle:
+    return Bundle(
+        name="kafka",
+        version=version,
+        title="the Kafka broker for demo and tests",
+        coordinates=(f"org.apache.kafka:kafka_2.13:{version}", "org.slf4j:slf4j-simple:1.7.36"),
+        needed=(
+            f"kafka_2.13-{version}",
+            *(f"kafka-{part}-{version}" for part in ("clients", "server", "metadata", "storage")),
+            "scala-library-",
+            "slf4j-simple-",
+        ),
+        inside_spark=False,
+    )
+
+
+def _zookeeper(version: str) -> Bundle:
+    return Bundle(
+        name="zookeeper",
+        version=version,
+        title="the ZooKeeper server for tests",
+        coordinates=(
+            f"org.apache.zookeeper:zookeeper:{version}",
+            "io.dropwizard.metrics:metrics-core:4.1.12.1",
+            "org.xerial.snappy:snappy-java:1.1.10.5",
+        ),
+        needed=(f"zookeeper-{version}", "zookeeper-jute-", "metrics-core-", "snappy-java-"),
+        inside_spark=False,
+    )
+
+
+SPARK_KAFKA = _spark_kafka(pyspark.__version__)
+DELTA = _delta(pyspark.__version__)
+BROKER = _broker("4.1.0")
+ZOOKEEPER = _zookeeper("3.9.5")
+
+
+def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    base = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
+    return Path(base, "warren").absolute()
+
+
+def resolve(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path]:
+    """Every jar of the bundle, from the network only the first time."""
+    if environ.get("WARREN_JARS"):
+        return from_directory(bundle, Path(environ["WARREN_JARS"]))
+    target = cache_dir(environ) / "jars" / bundle.folder
+    if not target.is_dir():
+        _fetch_once(bundle, target, environ)
+    return sorted(target.glob("*.jar"))
+
+
+def is_here(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether nothing has to be fetched."""
+    target = cache_dir(environ) / "jars" / bundle.folder
+    return bool(environ.get("WARREN_JARS")) or target.is_dir()
+
+
+def fetched(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> int:
+    """How many files have come, while a bundle is being fetched or after."""
+    log = _log(bundle, environ)
+    return log.read_bytes().count(ONE_CAME) if log.exists() else 0
+
+
+def _log(bundle: Bundle, environ: Mapping[str, str]) -> Path:
+    return cache_dir(environ) / f"ivy-{bundle.folder}.log"
+
+
+def for_spark(bundle: Bundle, given: str, environ: Mapping[str, str] = os.environ) -> list[Path]:
+    """The bundle's jars out of `spark.jars` when that is set: files, or directories of them."""
+    if not given:
+        return resolve(bundle, environ)
+    places = [Path(place.strip()).absolute() for place in given.split(",")]
+    jars = [j for p in places for j in (sorted(p.glob("*.jar")) if p.is_dir() else [p])]
+    pick(bundle, jars, "spark.jars")
+    return jars
+
+
+def from_directory(bundle: Bundle, directory: Path) -> list[Path]:
+    """The bundle's jars out of a directory that somebody else filled."""
+    directory = directory.absolute()  # Spark and the broker work elsewhere
+    own = directory / bundle.folder
+    jars = sorted((own if own.is_dir() else directory).glob("*.jar"))
+    return pick(bundle, jars, str(directory))
+
+
+def pick(bundle: Bundle, jars: list[Path], where: str) -> list[Path]:
+    """Keep the jars that the bundle is made of, and insist on the needed ones."""
+    missing = [name for name in bundle.needed if not any(j.name.startswith(name) for j in jars)]
+    if missing:
+        names = ", ".join(f"{name.rstrip('-')}*.jar" for name in missing)
+        raise JarsMissing(bundle.title, f"{where} lacks {names}")
+    if not bundle.inside_spark:
+        return jars
+    return [jar for jar in jars if jar.name.startswith(bundle.needed)]
+
+
+def _fetch_once(bundle: Bundle, target: Path, environ: Mapping[str, str]) -> None:
+    with _alone(target.parent, bundle):
+        if target.is_dir():  # another process was faster
+            return
+        print(f"warren: fetching the jars of {bundle.title} (once)", file=sys.stderr)  # noqa: T201  progress, before logging is set up
+        # A sibling, so that the rename is atomic: the folder is there whole or not at all.
+        scratch = Path(tempfile.mkdtemp(prefix=f".{bundle.folder}-", dir=target.parent))
+        try:
+            _retrieve(bundle, scratch, environ)
+            (scratch / "jars").rename(target)
+        finally:
+            shutil.rmtree(scratch)
+
+
+@contextmanager
+def _alone(directory: Path, bundle: Bundle) -> Iterator[None]:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = (directory / ".lock").open("w")
+    except OSError as error:
+        raise JarsMissing(bundle.title, f"cannot write to the cache: {error}") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _retrieve(bundle: Bundle, scratch: Path, environ: Mapping[str, str]) -> None:
+    cache = cache_dir(environ)
+    log = _log(bundle, environ)
+    excluded = shipped_with_spark() if bundle.inside_spark else set()
+    (scratch / "ivy.xml").write_text(module(bundle.coordinates, excluded))
+    problem = retrieve(scratch / "ivy.xml", scratch / "jars", cache / "ivy", log, environ)
+    if problem:
+        raise JarsMissing(bundle.title, f"{problem} (more in {log})")

@@ -1,0 +1,72 @@
+"""One group: its verdict in words, and its partitions as a table."""
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from warren.serve.v4.shapes import Explanation, PartitionLine
+from warren.serve.v4.shapes import Group as GroupAnswer
+from warren.terminal import words
+from warren.terminal.group_table import Cells, columns
+
+ORDER = ("REWIND", "STALL", "STOP", "WARN", "OK")
+WIDTHS = {"a second": 80, "last commit": 70, "committed": 90, "full": 100, "owner": 110}
+MOST_REASONS = 5
+
+
+def render(group: GroupAnswer, explanation: Explanation, width: int) -> RenderableType:
+    parts: list[RenderableType] = [_head(group), *_reasons(explanation)]
+    if group.partitions:
+        worst_first = sorted(
+            group.partitions,
+            key=lambda each: (ORDER.index(each.status), each.topic, each.partition),
+        )
+        parts += [Text(), _table(worst_first, width)]
+    return Group(*parts)
+
+
+def _head(group: GroupAnswer) -> Text:
+    summary = group.summary
+    place = f"{words.shown(summary.group)} in {words.shown(summary.cluster)}: "
+    count = summary.partition_count
+    return Text.assemble(
+        (place, "bold"),
+        words.status(summary.status),
+        f"  lag {words.number(summary.total_lag)} in {words.number(count)} "
+        f"partition{'' if count == 1 else 's'}",
+    )
+
+
+def _reasons(explanation: Explanation) -> list[Text]:
+    """The first partition of each kind, the worst first; the others are much the same."""
+    lines = [Text(explanation.why)] if explanation.why else []
+    worst_first = sorted(explanation.reasons, key=lambda each: ORDER.index(each.status))
+    by_rule = {reason.rule: reason for reason in reversed(worst_first)}
+    for reason in [*reversed(by_rule.values())][:MOST_REASONS]:
+        place = f"{words.shown(reason.topic)}:{reason.partition}"
+        lines.append(
+            Text.assemble("  ", words.status(reason.status), f" {place}  ", words.shown(reason.why))
+        )
+    return lines
+
+
+def _table(partitions: list[PartitionLine], width: int) -> RenderableType:
+    cells: Cells = {
+        "topic": [words.name(each.topic) for each in partitions],
+        "partition": [str(each.partition) for each in partitions],
+        "status": [words.status(each.status) for each in partitions],
+        "lag": [words.number(each.current_lag) for each in partitions],
+        "a second": [_signed(each.lag_trend) for each in partitions],
+        "committed": [words.number(each.end.offset) if each.end else "" for each in partitions],
+        "last commit": [words.age(each.last_commit_age_s) for each in partitions],
+        "full": [f"{each.complete:.0%}" for each in partitions],
+        "owner": [_owner(each) for each in partitions],
+    }
+    return columns({name: cells[name] for name in cells if width >= WIDTHS.get(name, 0)}, width)
+
+
+def _signed(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:+.1f}"
+
+
+def _owner(partition: PartitionLine) -> Text:
+    return words.name(" ".join(filter(None, (partition.client_id, partition.owner))))

@@ -1,0 +1,92 @@
+"""The command lines of `warren status` and `warren lag`."""
+# ruff: noqa: PLC0415  # what a command needs is imported inside it, so that `--help` answers at once
+# ruff: noqa: D301  # click takes the character \b as "keep these lines as they are"
+
+from typing import TYPE_CHECKING
+
+import click
+
+from warren.terminal.options import asked, reported
+
+if TYPE_CHECKING:
+    from warren.terminal.source import AnswerSource
+
+
+@click.command(short_help="Show all groups as a table.")
+@asked
+@click.option("--cluster", metavar="NAME", default="", help="Only groups of this cluster.")
+@click.option("--match", metavar="TEXT", default="", help="Only groups with this in their name.")
+@click.option("--bad", is_flag=True, help="Only groups that are not OK.")
+@click.option("--watch", is_flag=True, help="Show it again and again, until Ctrl-C.")
+@click.option(
+    "--every",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.1),
+    default=2.0,
+    help="How often, with --watch.  [default: 2]",
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON; with --watch a line each time.")
+def status(  # noqa: PLR0913  # options of a command
+    source: "AnswerSource",
+    cluster: str,
+    match: str,
+    every: float,
+    *,
+    bad: bool,
+    watch: bool,
+    as_json: bool,
+) -> None:
+    """Show all groups, the worst first: status, lag, its trend, the partition that lags most.
+
+    Asks a running Warren (--url), or reads a cluster itself (--bootstrap, --config-dir), which
+    takes Spark some ten seconds to start. A Burrow can be asked too. Read that way, the lag at
+    past commits is unknown: a group that falls behind is OK at first; stopped, stalled and rewound
+    ones are seen at once.
+
+    --json prints what /v4/groups answers, with all groups on one page.
+
+    \b
+    Exit codes: 0 all groups are OK, 3 some are WARN, 4 some are ERR; 1 cannot be asked.
+
+    \b
+    Examples:
+      warren status
+      warren status --url http://warren.example.com:8000 --bad
+      warren status --bootstrap broker-1:9092
+      warren status --config-dir /etc/burrow --watch
+      warren status --json | jq -r '.groups[] | select(.status != "OK") | .group'
+    """
+    from warren.terminal import status_command
+    from warren.terminal.group_table import Filter
+
+    with reported():
+        wanted = Filter(cluster, match, bad)
+        code = status_command.status(
+            source, wanted, as_json=as_json, every_s=every if watch else None
+        )
+        raise click.exceptions.Exit(code)
+
+
+@click.command(short_help="Show the partitions of one group.")
+@click.argument("group")
+@asked
+@click.option("--cluster", metavar="NAME", default="", help="If several have a group of this name.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def lag(source: "AnswerSource", group: str, cluster: str, *, as_json: bool) -> None:
+    """Show why GROUP has its status, and all of its partitions, the worst first.
+
+    --json prints what /v4/group answers.
+
+    \b
+    Exit codes: 0 the group is OK, 3 it is WARN, 4 it is ERR; 1 cannot be asked, or is unknown.
+
+    \b
+    Examples:
+      warren lag billing
+      warren lag billing --cluster eu --url https://warren.example.com
+      warren lag billing --bootstrap broker-1:9092 --json
+    """
+    from warren.terminal import status_command
+
+    with reported():
+        raise click.exceptions.Exit(status_command.lag(source, group, cluster, as_json=as_json))

@@ -1,0 +1,50 @@
+"""A topic that was deleted and made again under its name.
+
+That it happened is seen only when topics are listed the next time. Commits on the new topic may
+have come by then, and were taken for the old one's.
+"""
+
+import numpy as np
+import pyarrow as pa
+
+from warren.model.window_arrays import Histories, ranges
+from warren.windows.window_reader import histories
+from warren.windows.windows import Windows
+
+
+def replace_topic(windows: Windows, topic: str, since_s: int, now_s: int) -> None:
+    """Forget a topic but for what was heard since it was last known to be the old one.
+
+    That is news of the new topic, or was taken back since: Kafka writes a tombstone for every
+    commit on a topic that it deletes.
+    """
+    kept = commits_since(histories(windows), topic, since_s)
+    windows.delete_topic(topic)
+    windows.fold(kept, now_s)
+
+
+def commits_since(view: Histories, topic: str, since_s: int) -> pa.Table:
+    """COMMITS on a topic that were heard from this moment on."""
+    is_of_topic = np.array([name == topic for name in view.topics], np.bool_)[view.pair_topic]
+    count = view.pair_count[is_of_topic]
+    rows = ranges(view.pair_row[is_of_topic], count)
+    pair_group = np.searchsorted(view.group_pair, np.flatnonzero(is_of_topic), side="right") - 1
+    intervals = view.offset.shape[1]
+    is_held = np.arange(intervals) >= intervals - view.filled[rows].astype(np.int64)[:, None]
+    line, column = np.nonzero(is_held & (view.observed_s[rows] >= since_s))
+    groups = np.repeat(pair_group, count)[line].tolist()
+    return pa.table(
+        {
+            "group": pa.array([_bytes(view.groups[group]) for group in groups], pa.binary()),
+            "topic": pa.array([_bytes(topic)] * len(line), pa.binary()),
+            "partition": ranges(np.zeros_like(count), count)[line],
+            "offset": view.offset[rows[line], column],
+            "committed_ms": view.committed_ms[rows[line], column],
+            "order": view.order[rows[line], column],
+        }
+    )
+
+
+def _bytes(name: str) -> bytes:
+    """The name as Kafka has it, which need not be text."""
+    return name.encode("utf-8", "surrogateescape")

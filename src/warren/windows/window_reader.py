@@ -1,0 +1,144 @@
+"""The windows as the rules read them, and as a person asks for them."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from warren.model import bounds
+from warren.model.window_arrays import Histories, ranges
+from warren.windows.pairs import Pairs
+from warren.windows.windows import Windows
+
+Ints = npt.NDArray[np.int64]
+
+
+def last_commits(pairs: Pairs) -> tuple[Ints, Ints]:
+    """Groups that have a window, in the order of their names, and when each last committed."""
+    in_order = pairs.in_order()
+    if not len(in_order):
+        return in_order, in_order
+    rows, count = pairs.blocks.rows_of(in_order), pairs.blocks.count[in_order]
+    group = pairs.group[in_order]
+    begins = np.flatnonzero(np.diff(group, prepend=-1))
+    first_row = (np.cumsum(count) - count)[begins]
+    held = np.add.reduceat(pairs.grid.filled[rows], first_row, dtype=np.int64)
+    last_ms = np.maximum.reduceat(pairs.grid.last_ms[rows], first_row)
+    return group[begins][held > 0], last_ms[held > 0]
+
+
+def expire(pairs: Pairs, oldest_ms: int) -> list[str]:
+    """End the windows of groups whose last commit is too old; the names of these groups.
+
+    Owners stay: a group that wakes up again still has its members, and they will not say so anew.
+    """
+    groups, last_ms = last_commits(pairs)
+    expired = [pairs.groups[group] for group in groups[last_ms < oldest_ms].tolist()]
+    for group in expired:
+        of_group = pairs.of(group)
+        pairs.grid.clear_windows(pairs.blocks.rows_of(of_group))
+        pairs.remove_unused(of_group.tolist())
+    return expired
+
+
+Moments = Callable[[Sequence[str]], npt.NDArray[np.float64]]
+
+
+def histories(windows: Windows, read_until_s: Moments | None = None) -> Histories:
+    """All groups that have a window; one that only has owners is not there yet.
+
+    `read_until_s` tells up to which moment, in seconds, the commits of each group have been read;
+    the log ends are those of that moment. Without it they are those of now.
+    """
+    pairs, grid, ends = windows.pairs, windows.grid, windows.ends
+    shown, _ = last_commits(pairs)
+    in_order = pairs.in_order()
+    if len(shown) < len(pairs.of_group):
+        in_order = in_order[np.isin(pairs.group[in_order], shown)]
+    topic, count = pairs.topic[in_order], pairs.blocks.count[in_order]
+    groups = tuple(pairs.groups[group] for group in shown.tolist())
+    group_pair = np.flatnonzero(np.diff(pairs.group[in_order], prepend=-1))
+    as_of_s = read_until_s(groups) if read_until_s else np.full(len(groups), np.inf)
+    pairs_of_group = np.diff(group_pair, append=len(in_order))
+    moment_s = np.repeat(np.repeat(as_of_s, pairs_of_group), count)
+    newest, lowest = ends.rows.as_of(ranges(ends.blocks.base[topic], count), moment_s)
+    return Histories(
+        groups=groups,
+        topics=ends.topics.by_number(),
+        owners=windows.owners.names.by_number(),
+        as_of_s=as_of_s,
+        group_pair=group_pair,
+        pair_topic=topic,
+        pair_row=pairs.blocks.base[in_order],
+        pair_count=count,
+        offset=grid.offset,
+        order=grid.order,
+        committed_ms=grid.committed_ms,
+        lag=grid.lag,
+        observed_s=grid.observed_s,
+        filled=grid.filled,
+        last_ms=grid.last_ms,
+        owner=grid.owner,
+        client=grid.client,
+        stopped=grid.stopped,
+        newest_end=newest,
+        lowest_end=lowest,
+    )
+
+
+def newest_commits(windows: Windows, group: str) -> dict[tuple[str, int], int]:
+    """Of each topic that a group reads the partition that it committed to last, and the offset."""
+    pairs, grid = windows.pairs, windows.grid
+    newest = {}
+    for pair in pairs.of(group).tolist():
+        rows = pairs.blocks.rows_of(np.array([pair]))
+        held = np.flatnonzero(grid.filled[rows] > 0)
+        if len(held):
+            last = int(held[np.argmax(grid.last_ms[rows[held]])])
+            topic = windows.ends.topics[int(pairs.topic[pair])]
+            newest[topic, last] = int(grid.offset[rows[last], -1])
+    return newest
+
+
+class WindowCommit(NamedTuple):
+    offset: int
+    order: int
+    committed_ms: int
+    observed_s: int
+    lag: int  # negative: not known
+
+
+class PartitionWindow(NamedTuple):
+    """One partition of a group, in full."""
+
+    commits: list[WindowCommit]  # oldest first
+    owner: str
+    client_id: str
+    current_lag: int
+
+
+def detail(windows: Windows, group: str) -> dict[str, list[PartitionWindow]]:
+    """Every window of a group, by topic and partition; empty when there is no such group."""
+    pairs = windows.pairs
+    return {
+        windows.ends.topics[int(pairs.topic[pair])]: _partitions(windows, int(pair))
+        for pair in pairs.of(group)
+    }
+
+
+def _partitions(windows: Windows, pair: int) -> list[PartitionWindow]:
+    grid, pairs, ends = windows.grid, windows.pairs, windows.ends
+    newest = ends.newest(ends.topics[int(pairs.topic[pair])])
+    base, count = int(pairs.blocks.base[pair]), int(pairs.blocks.count[pair])
+    partitions = []
+    for row, end in zip(range(base, base + count), newest, strict=False):
+        held = slice(grid.intervals - int(grid.filled[row]), None)
+        columns = (grid.offset, grid.order, grid.committed_ms, grid.observed_s, grid.lag)
+        lines = zip(*(column[row, held].tolist() for column in columns), strict=True)
+        commits = [WindowCommit(*line) for line in lines]
+        owner, client = (windows.owners.names[int(n[row])] for n in (grid.owner, grid.client))
+        is_known = bool(commits) and end is not None
+        lag = int(bounds.lag(np.array(end), grid.offset[row, -1])) if is_known else 0
+        partitions.append(PartitionWindow(commits, owner, client, lag))
+    return partitions

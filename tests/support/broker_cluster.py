@@ -1,0 +1,76 @@
+"""Several real brokers that make one Kafka cluster on loopback."""
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self
+
+from confluent_kafka.admin import AdminClient
+
+from warren.demo import broker
+from warren.demo.broker import START_SECONDS, Broker
+from warren.errors import StartError
+
+# A broker that does not answer loses its partitions soon: Kafka's own nine seconds are long here.
+PROPERTIES = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"}
+
+
+class BrokerCluster:
+    """`with BrokerCluster() as cluster: ...`; `cluster[2]` is the broker of that id."""
+
+    def __init__(
+        self,
+        size: int = 3,
+        *,
+        offsets_partitions: int = 4,
+        properties: Mapping[str, str] | None = None,
+        heap: str = "256m",
+    ) -> None:
+        self.brokers = [
+            Broker(
+                member=member,
+                offsets_partitions=offsets_partitions,
+                properties=PROPERTIES | dict(properties or {}),
+                heap=heap,
+            )
+            for member in broker.KraftNode.of_cluster(size)
+        ]
+        self.bootstrap = ",".join(broker.bootstrap for broker in self.brokers)
+
+    def __getitem__(self, number: int) -> Broker:
+        return self.brokers[number - 1]
+
+    def __enter__(self) -> Self:
+        try:
+            # At once: the first answers only when most of them are there.
+            with ThreadPoolExecutor(len(self.brokers)) as starting:
+                list(starting.map(Broker.start, self.brokers))
+            self.wait_for_all()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def wait_for_all(self) -> None:
+        """Return when every broker is a member that the others know."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        deadline = time.monotonic() + START_SECONDS
+        while len(admin.list_topics(timeout=START_SECONDS).brokers) < len(self.brokers):
+            if time.monotonic() > deadline:
+                raise StartError("the brokers do not find each other")
+            time.sleep(0.1)
+
+    def close(self) -> None:
+        with ExitStack() as closing:
+            for broker in self.brokers:
+                closing.callback(broker.close)
