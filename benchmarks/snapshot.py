@@ -23,8 +23,8 @@ from warren.evaluate.judge import JudgeSettings
 from warren.model.board import StoredWindows
 from warren.model.group_events import ClassicGroup, ClassicMember, Event, MemberAssigned, MemberSeen
 from warren.model.window_arrays import Histories
-from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer, new_cluster
-from warren.pipeline.consumers import Sources
+from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
+from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.pipeline.snapshots import Snapshots
 from warren.pipeline.steps import judge_cluster
 from warren.serve.board_file.commits_file import CommitsFile
@@ -90,8 +90,8 @@ def snapshots(directory: Path) -> tuple[Snapshots, ClusterState]:
     storage = Storage(name="default", intervals=INTERVALS, max_groups=0, max_partitions=0)
     cluster = new_cluster("local", storage)
     consumer = Consumer(name="local", cluster="local", servers=("127.0.0.1:1",))
-    followings = {"local": TopicConsumer(consumer, cluster, Accepts())}
-    return Snapshots(directory, 60, {"local": cluster}, followings, storage), cluster
+    topic_consumers = {"local": TopicConsumer(consumer, cluster, Accepts())}
+    return Snapshots(directory, 60, {"local": cluster}, topic_consumers, storage), cluster
 
 
 def members(groups: int) -> Iterator[Event]:

@@ -16,8 +16,8 @@ from warren.evaluate.judge import JudgeSettings
 from warren.model.board import SharedFile, StoredWindows
 from warren.model.status import Status
 from warren.model.tables import DECODED
-from warren.pipeline.cluster import Accepts, ClusterState, Heard, TopicConsumer, new_cluster
-from warren.pipeline.consumers import Sources
+from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
+from warren.pipeline.consumers import Heard, Sources, TopicConsumer
 from warren.pipeline.steps import fold, judge_cluster
 from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 from warren.sources.log_ends import TopicListing
@@ -82,9 +82,9 @@ class Reader:
         settings = Consumer(
             name="c", cluster="c", servers=("nowhere:9092",), offsets_topic=offsets_topic
         )
-        self.following = TopicConsumer(settings, self.cluster, Accepts())
-        self.following.notice_growth()
-        self.following.progress.begin(dict.fromkeys(range(PARTITIONS), 0), BEGIN_S)
+        self.topic_consumer = TopicConsumer(settings, self.cluster, Accepts())
+        self.topic_consumer.notice_growth()
+        self.topic_consumer.progress.begin(dict.fromkeys(range(PARTITIONS), 0), BEGIN_S)
 
     def live(self, delay_s: int) -> None:
         """A second passes, after which all is read that is older than the delay."""
@@ -93,24 +93,24 @@ class Reader:
         if self.second % REFRESH_S == 1:
             ends = log_ends(self.second * RATE)
             self.cluster.windows.set_log_ends(ends, {"t": 1}, now_s=now)
-        progress = self.following.progress
+        progress = self.topic_consumer.progress
         ends = {each: at for each, at in STORY.ends[self.second].items() if each not in self.away}
         progress.see_ends(ends, ends, now, dict(progress.position))
         until = max(self.second - delay_s, self.read)
-        self.fold(self.following, self.read, until)
+        self.fold(self.topic_consumer, self.read, until)
         self.read = until
 
-    def fold(self, following: TopicConsumer, since: int, until: int) -> None:
+    def fold(self, topic_consumer: TopicConsumer, since: int, until: int) -> None:
         rows = [row for second in STORY.records[since + 1 : until + 1] for row in second]
         rows = [row for row in rows if row["log_partition"] not in self.away]
         positions = {each: at for each, at in STORY.ends[until].items() if each not in self.away}
         if rows:
             table = pa.Table.from_pylist(rows, DECODED)
-            fold(following, Batch(table, positions), BEGIN_S + self.second)
+            fold(topic_consumer, Batch(table, positions), BEGIN_S + self.second)
 
     def verdicts(self) -> dict[str, tuple[int, Status, int]]:
         """By group: as of when it is judged, what it is, its lag."""
-        sources = Sources([self.following])
+        sources = Sources([self.topic_consumer])
         board = judge_cluster(
             self.cluster, sources, JudgeSettings(), BEGIN_S + self.second, lambda *_: _nothing()
         )
@@ -195,15 +195,15 @@ def test_a_group_that_keeps_up_has_no_lag_however_late_it_is_read() -> None:
 def test_a_past_that_is_half_read_makes_nobody_stop() -> None:
     reader, begun = Reader(), 400
     reader.second = reader.read = begun
-    reader.following.heard = Heard()
-    reader.following.progress.begin(STORY.ends[begun], BEGIN_S + begun)
+    reader.topic_consumer.heard = Heard()
+    reader.topic_consumer.progress.begin(STORY.ends[begun], BEGIN_S + begun)
     reader.live(0)
-    past = reader.following.backfill()
+    past = reader.topic_consumer.backfill()
 
     reader.fold(past, 0, begun // 2)
     half = reader.verdicts()
     reader.fold(past, begun // 2, begun)
-    reader.following.heard = None
+    reader.topic_consumer.heard = None
     whole = reader.verdicts()
 
     assert {status for _, status, _ in half.values()} == {Status.OK}

@@ -11,7 +11,8 @@ from windows.batches import NOW, log_ends
 
 from warren.config import Consumer, Storage
 from warren.model import tables
-from warren.pipeline.cluster import Accepts, Heard, TopicConsumer, new_cluster
+from warren.pipeline.cluster import Accepts, new_cluster
+from warren.pipeline.consumers import Heard, TopicConsumer
 from warren.pipeline.follow_offsets_topic import reader_group
 from warren.pipeline.snapshots import Snapshots
 from warren.pipeline.steps import fold
@@ -39,7 +40,7 @@ def commit(order: int, offset: int | None, group: str = "g", partition: int = 0)
     return Written(order, records.commit_key(group, TOPIC, 0), value, partition)
 
 
-def following(partitions: int = 1) -> TopicConsumer:
+def topic_consumer(partitions: int = 1) -> TopicConsumer:
     cluster = new_cluster("c", Storage(name="default", intervals=4))
     cluster.windows.set_log_ends(log_ends(*[100] * partitions), {TOPIC: partitions})
     cluster.membership.name_topics({TOPIC_ID: TOPIC})
@@ -98,7 +99,7 @@ def test_a_group_goes_with_its_offsets_and_not_with_its_protocol() -> None:
     wrong = []
     for name, (log, *expected) in cases.items():
         for cut in range(len(log) + 1):
-            reader = following()
+            reader = topic_consumer()
             read(reader, Written(1, records.group_key("g", GROUP), records.epoch_value(1)))
             read(reader, commit(2, 5), commit(3, 7))
             read(reader, *log[:cut])
@@ -140,7 +141,7 @@ def test_a_backfill_adds_what_was_not_read_live() -> None:
     }
     wrong = []
     for name, (before, since, expected) in cases.items():
-        live = following(partitions=2)
+        live = topic_consumer(partitions=2)
         live.heard = Heard()
         read(live, commit(95, 5), *since)
         read(live.backfill(), commit(1, 3), *before)
@@ -160,7 +161,7 @@ def grow(of: TopicConsumer, partitions: int) -> None:
 
 def restarted(of: TopicConsumer, directory: Path) -> TopicConsumer:
     """Another that goes on from the snapshot of this one."""
-    storage, again = Storage(name="default", intervals=4), following()
+    storage, again = Storage(name="default", intervals=4), topic_consumer()
     of.cluster.ends_s = NOW
     Snapshots(directory, 60, {"c": of.cluster}, {"c": of}, storage).save()
     Snapshots(directory, 60, {"c": again.cluster}, {"c": again}, storage).restore()
@@ -184,7 +185,7 @@ def test_a_group_goes_on_where_more_partitions_of_the_offsets_topic_take_it(
     wrong = []
     for name, (batches, expected) in cases.items():
         for is_restarted in (False, True):
-            reader = following()
+            reader = topic_consumer()
             grow(reader, 4)
             read(reader, classic(900, "old", old), *before)
             if is_restarted:

@@ -8,8 +8,8 @@ from windows.batches import NOW, Record, batch, log_ends
 from warren.config import Consumer, GroupFilter, Storage
 from warren.evaluate.judge import JudgeSettings
 from warren.model.status import Status
-from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer, new_cluster
-from warren.pipeline.consumers import Sources
+from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
+from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.pipeline.follow_offsets_topic import forget_partition
 from warren.pipeline.steps import accepted, gone, judge_cluster, own_commits
 from warren.serve.board_file.commits_file import CommitsFile
@@ -52,10 +52,10 @@ def test_only_accepted_groups_commits_are_kept() -> None:
 
 def test_the_reading_itself_is_reported_as_a_group() -> None:
     settings = Consumer(name="local", cluster="c", servers=("h:1",))
-    following = TopicConsumer(settings, new_cluster("c", Storage(intervals=2)), Accepts())
+    topic_consumer = TopicConsumer(settings, new_cluster("c", Storage(intervals=2)), Accepts())
     decoded = pa.table({"log_partition": pa.array([1, 1, 1, 0], pa.int32()), "order": [4, 6, 9, 3]})
 
-    commits = own_commits(following, decoded, now_s=10)
+    commits = own_commits(topic_consumer, decoded, now_s=10)
 
     assert set(commits["group"].to_pylist()) == {"burrow-local"}
     places = zip(commits["partition"].to_pylist(), commits["offset"].to_pylist(), strict=True)
@@ -90,14 +90,14 @@ def test_what_kafka_said_of_the_groups_of_one_partition_is_forgotten() -> None:
     cluster.topics = TopicListing({"t": 1, "__consumer_offsets": 2}, {}, {})
     cluster.windows.set_log_ends(log_ends(100), {"t": 1})
     settings = Consumer(name="local", cluster="c", servers=("h:1",), group_denylist="^denied")
-    following = TopicConsumer(settings, cluster, Accepts(settings.groups))
+    topic_consumer = TopicConsumer(settings, cluster, Accepts(settings.groups))
     groups = [f"{kind}-{number}" for kind in ("kept", "denied") for number in range(6)]
     cluster.windows.fold(batch(*(Record(1, 5, group=group) for group in groups)), NOW)
     outside = outside_order(1)
     cluster.windows.fold(batch(*(Record(outside, 5, group=f"zk-{n}") for n in range(6))), NOW)
     homes = {group: partition_of(group, 2) for group in groups}
 
-    forget_partition(following, 1)
+    forget_partition(topic_consumer, 1)
 
     left = {*cluster.windows.pairs.groups.ids}
     assert {*homes.values()} == {0, 1}

@@ -10,7 +10,7 @@ from warren.config import Consumer
 from warren.model.group_events import ClassicGroup, ClassicMember
 from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.consumers import OutsideConsumer, Sources, forget_vanished, groups_by_consumer
-from warren.pipeline.steps import fold_reported
+from warren.pipeline.steps import fold_outside_changes
 from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey
 from warren.windows.window_reader import histories
 from warren.windows.windows import Windows
@@ -19,7 +19,7 @@ NOW = time.time()
 FIRST, SECOND = OutsideKey("first", "orders", 0), OutsideKey("second", "orders", 1)
 
 
-def reporting() -> OutsideConsumer:
+def outside_consumer() -> OutsideConsumer:
     windows = Windows()
     ends = {"topic": ["orders"] * 2, "partition": [0, 1], "offset": [100, 100]}
     windows.set_log_ends(pa.table(ends), {"orders": 2})
@@ -46,18 +46,18 @@ def owner(of: OutsideConsumer, key: OutsideKey) -> str:
 
 
 def test_a_commit_comes_and_goes() -> None:
-    old = reporting()
+    old = outside_consumer()
 
-    fold_reported(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
+    fold_outside_changes(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
     before = groups(old)
-    fold_reported(old, told(committed(FIRST, None)), NOW)
+    fold_outside_changes(old, told(committed(FIRST, None)), NOW)
 
     assert (before, groups(old), old.records) == (["first", "second"], ["second"], 3)
 
 
 def test_what_ended_while_nobody_watched_goes_once_all_have_told_what_there_is() -> None:
-    old = reporting()
-    fold_reported(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
+    old = outside_consumer()
+    fold_outside_changes(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
 
     old.cluster.elsewhere = {"old": {"second"}, "slow": None}
     forget_vanished(old.cluster)
@@ -69,22 +69,22 @@ def test_what_ended_while_nobody_watched_goes_once_all_have_told_what_there_is()
 
 
 def test_owners_in_zookeeper_count_where_kafka_knows_no_members() -> None:
-    old = reporting()
+    old = outside_consumer()
     member = ClassicMember("id", "", "client", "/kafka-host", {"orders": (0,)})
     events = [ClassicGroup("first", 1, (member,))]
     for group, owners in old.cluster.membership.fold(events).owners.items():
         old.cluster.windows.set_owners(group, owners)
     both = OutsideKey("second", "orders", 0)
 
-    fold_reported(old, told(committed(FIRST, 10), committed(both, 20)), NOW)
-    fold_reported(old, told(owners={"first": "zk-host", "second": "zk-host"}), NOW)
+    fold_outside_changes(old, told(committed(FIRST, 10), committed(both, 20)), NOW)
+    fold_outside_changes(old, told(owners={"first": "zk-host", "second": "zk-host"}), NOW)
 
     assert (owner(old, FIRST), owner(old, both)) == ("/kafka-host", "zk-host")
 
 
 def test_groups_outside_kafka_are_known_by_who_tells_of_them() -> None:
-    old = reporting()
-    fold_reported(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
+    old = outside_consumer()
+    fold_outside_changes(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
 
     old.cluster.elsewhere = {"old": {"first"}, "storm": set()}
     told_by_all = groups_by_consumer(old.cluster)
@@ -96,13 +96,13 @@ def test_groups_outside_kafka_are_known_by_who_tells_of_them() -> None:
 
 
 def test_a_source_that_is_away_is_not_vouched_for_by_another() -> None:
-    away, there = reporting(), reporting()
+    away, there = outside_consumer(), outside_consumer()
     there.settings = msgspec.structs.replace(there.settings, name="new")
     there.cluster = away.cluster
     away.cluster.elsewhere = {"old": {"first"}, "new": {"second"}}
     away.read_s, there.read_s = NOW - 600, NOW
 
-    moments = Sources(reportings=[away, there]).read_until_s(
+    moments = Sources(outside_consumers=[away, there]).read_until_s(
         away.cluster.windows, ["first", "second"]
     )
 

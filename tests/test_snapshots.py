@@ -21,8 +21,8 @@ from warren.config import Consumer, Storage
 from warren.errors import StartError
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.model.group_events import ClassicGroup, ClassicMember
-from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer, new_cluster
-from warren.pipeline.consumers import Sources
+from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
+from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.pipeline.snapshots import FACTS, Snapshots
 from warren.sources.group_offsets import partition_of
 from warren.sources.log_ends import TopicListing
@@ -36,8 +36,8 @@ def snapshots(directory: Path, intervals: int = 10) -> Snapshots:
     storage = Storage(name="default", intervals=intervals)
     cluster = new_cluster("a/b", storage)
     consumer = Consumer(name="c", cluster="a/b", servers=("localhost:1",))
-    followings = {"c": TopicConsumer(consumer, cluster, Accepts())}
-    return Snapshots(directory, 60, {"a/b": cluster}, followings, storage)
+    topic_consumers = {"c": TopicConsumer(consumer, cluster, Accepts())}
+    return Snapshots(directory, 60, {"a/b": cluster}, topic_consumers, storage)
 
 
 def only(of: Snapshots) -> ClusterState:
@@ -56,7 +56,7 @@ def fill(of: Snapshots) -> None:
     cluster.windows.fold(batch(Record(1, 5, group="caf\u00e9")), NOW)
     member = ClassicMember("m", "", "client", "/host", {"t": (0,)})
     cluster.membership.fold([ClassicGroup("café", 3, (member,))])
-    of.followings["c"].progress.position.update({0: 2, 1: 99})
+    of.topic_consumers["c"].progress.position.update({0: 2, 1: 99})
 
 
 def saved(directory: Path) -> Path:
@@ -90,7 +90,7 @@ def test_a_cluster_is_as_it_was(tmp_path: Path) -> None:
     assert [commit.offset for commit in detail(cluster.windows, "café")["t"][0].commits] == [5]
     assert cluster.membership.groups["café"].epoch == 3
     assert cluster.topics == TopicListing({"t": 1}, {}, {"t": TOPIC_ID})
-    assert of.followings["c"].progress.position == {0: 2, 1: 99}
+    assert of.topic_consumers["c"].progress.position == {0: 2, 1: 99}
     assert cluster.topics_s == 5
     assert cluster.restored_s > 0
 
@@ -101,18 +101,18 @@ def test_until_later_commits_are_read_lag_is_that_of_the_snapshot(tmp_path: Path
     cluster.topics, cluster.ends_s = TopicListing({"t": 1, "__consumer_offsets": 2}, {}, {}), NOW
     cluster.windows.set_log_ends(log_ends(10), {"t": 1}, now_s=NOW)
     cluster.windows.fold(batch(Record(1, 10)), NOW)
-    first.followings["c"].progress.position.update({home: 2})
-    first.followings["c"].progress.read_s.update({home: NOW})
+    first.topic_consumers["c"].progress.position.update({home: 2})
+    first.topic_consumers["c"].progress.read_s.update({home: NOW})
     cluster.clock = lambda: NOW
     first.save()
     again = snapshots(tmp_path)
 
     again.restore()
     only(again).windows.set_log_ends(log_ends(5_000), {"t": 1}, now_s=NOW + 3_600)
-    sources = Sources([again.followings["c"]])
+    sources = Sources([again.topic_consumers["c"]])
     lags = []
     for read_s in (NOW, NOW + 3_600):
-        again.followings["c"].progress.read_s[home] = read_s
+        again.topic_consumers["c"].progress.read_s[home] = read_s
         shown = histories(only(again).windows, partial(sources.read_until_s, only(again).windows))
         lags.append(judge(shown, JudgeSettings(), NOW + 3_600).groups.total_lag.tolist())
 

@@ -19,8 +19,8 @@ from warren.history.service import HistoryQuestion, HistoryService
 from warren.model.board import Board, ClusterBoard
 from warren.model.period import Period
 from warren.pipeline import health_answer, steps
-from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer, new_cluster
-from warren.pipeline.consumers import Sources, outside_consumers
+from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
+from warren.pipeline.consumers import Sources, TopicConsumer, outside_consumers
 from warren.pipeline.readers import Readers
 from warren.pipeline.snapshots import snapshots_of
 from warren.pipeline.threads import Trouble, join_all, surviving
@@ -91,7 +91,7 @@ class Monitor:
             allowed_lag=config.evaluator.allowed_lag,
         )
         self.clusters = {name: new_cluster(name, config.storage) for name in config.clusters}
-        self.followings = {
+        self.topic_consumers = {
             name: TopicConsumer(
                 consumer,
                 self.clusters[consumer.cluster],
@@ -100,11 +100,11 @@ class Monitor:
             for name, consumer in config.consumers.items()
             if consumer.class_name == "kafka"
         }
-        self.reportings = outside_consumers(config, self.clusters)
+        self.outside_consumers = outside_consumers(config, self.clusters)
         self.board = Board(0)
         self._companions: Services | None = None
         self._history = HistoryService(config.history_directory)
-        self._snapshots = snapshots_of(config, self.clusters, self.followings)
+        self._snapshots = snapshots_of(config, self.clusters, self.topic_consumers)
         self._changed = threading.Event()
         self._urgent = threading.Event()  # somebody waits for the next board
         self._ticks = threading.Condition()
@@ -127,9 +127,9 @@ class Monitor:
         self._companions = Services(self._config, spark, lambda: self.board, self._history)
         readers = Readers(self._config, self._changed.set, stop)
         threads = [
-            *readers.watch(self.clusters, self.followings),
-            *readers.follow(self.followings, spark),
-            *readers.hear(self.reportings),
+            *readers.watch(self.clusters, self.topic_consumers),
+            *readers.follow(self.topic_consumers, spark),
+            *readers.hear(self.outside_consumers),
         ]
         threads.append(surviving("judge", self._judge, Trouble(), stop))
         threads += self._companions.start(stop, [self._snapshots] if self._snapshots else [])
@@ -153,7 +153,7 @@ class Monitor:
         """Judging a great many partitions takes its time: leave the better part to reading."""
         began, longest = time.monotonic(), max(self._config.evaluator.expire_cache, MIN_PAUSE_S)
         while not stop.wait(MIN_PAUSE_S) and not self._urgent.is_set():
-            is_caught_up = all(f.progress.is_caught_up for f in self.followings.values())
+            is_caught_up = all(f.progress.is_caught_up for f in self.topic_consumers.values())
             enough = took if is_caught_up else min(9 * took, longest)
             if time.monotonic() - began >= enough:
                 return
@@ -172,7 +172,7 @@ class Monitor:
         }
         took = time.monotonic() - began
         told = health_answer.describe(
-            self.clusters, self.followings, self.reportings, clusters, now
+            self.clusters, self.topic_consumers, self.outside_consumers, clusters, now
         )
         told["tick_seconds"] = round(took, 4)
         beside = self._companions
@@ -185,16 +185,18 @@ class Monitor:
         return took
 
     def _judged(self, cluster: ClusterState, now_s: int) -> ClusterBoard:
-        followings = [each for each in self.followings.values() if each.cluster is cluster]
-        others = [each for each in self.reportings.values() if each.cluster is cluster]
-        is_current = all(each.progress.is_caught_up for each in followings) and all(
+        topic_consumers = [
+            each for each in self.topic_consumers.values() if each.cluster is cluster
+        ]
+        others = [each for each in self.outside_consumers.values() if each.cluster is cluster]
+        is_current = all(each.progress.is_caught_up for each in topic_consumers) and all(
             # A ZooKeeper that is away must not keep the brokers' groups as they were.
             each.is_caught_up or (each.problem and not each.is_asked)
             for each in others
         )
         if cluster.ends_s and is_current:
             cluster.restored_s = 0
-        sources, store = Sources(followings, others), self.serving.store
+        sources, store = Sources(topic_consumers, others), self.serving.store
         return steps.judge_cluster(cluster, sources, self._settings, now_s, store)
 
     def _wait_for_change(self, stop: threading.Event) -> None:

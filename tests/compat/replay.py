@@ -18,8 +18,8 @@ from warren.evaluate.judge import JudgeSettings
 from warren.model.board import Board
 from warren.model.tables import LOG_ENDS, RECORDS
 from warren.pipeline import steps
-from warren.pipeline.cluster import Accepts, TopicConsumer, new_cluster
-from warren.pipeline.consumers import Sources
+from warren.pipeline.cluster import Accepts, new_cluster
+from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.serve.http.workers import Serving
 from warren.sources.offsets_topic import Batch, HandOver, TopicSource
 
@@ -62,7 +62,7 @@ class Replay:
         self.cluster = new_cluster("local", loaded.storage)
         consumer = loaded.consumers["local"]
         accepts = Accepts(consumer.groups, loaded.storage.groups)
-        self.following = TopicConsumer(consumer, self.cluster, accepts)
+        self.topic_consumer = TopicConsumer(consumer, self.cluster, accepts)
         self.level = loaded.logging.level
         self.now_s = STARTED_S
         self._decoded = _with_seconds(decoded)
@@ -81,7 +81,7 @@ class Replay:
     def _fold(self, table: pa.Table) -> None:
         self._see_log_ends()
         batch = Batch(table, self._positions())
-        steps.fold(self.following, batch, float(self.now_s))
+        steps.fold(self.topic_consumer, batch, float(self.now_s))
 
     def publish(self) -> None:
         board = steps.judge_cluster(

@@ -1,7 +1,7 @@
 import pytest
 
 from warren.config import GroupFilter
-from warren.config.sections import compiled
+from warren.model.group_filter import compiled
 
 
 def test_a_group_is_accepted_by_what_is_found_in_its_name() -> None:

@@ -12,8 +12,8 @@ from conformance.conftest import RecordCase, Vectors
 from windows.batches import COMMITS
 from windows.model import Model, Slot
 
-from warren.config.sections import GroupFilter
 from warren.evaluate.judge import JudgeSettings, judge
+from warren.model.group_filter import GroupFilter
 from warren.model.tables import LOG_ENDS
 from warren.windows.window_reader import PartitionWindow, detail, histories
 from warren.windows.windows import Windows

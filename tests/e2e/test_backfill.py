@@ -14,7 +14,8 @@ from structlog.testing import capture_logs
 
 from warren.config import ClientProfile, Connection, Consumer, Storage
 from warren.demo.broker import Broker
-from warren.pipeline.cluster import Accepts, TopicConsumer, new_cluster
+from warren.pipeline.cluster import Accepts, new_cluster
+from warren.pipeline.consumers import TopicConsumer
 from warren.pipeline.follow_offsets_topic import TopicReader, starting_positions
 from warren.pipeline.snapshots import Snapshots
 from warren.pipeline.steps import refresh_ends, refresh_topics
@@ -39,15 +40,15 @@ def beginning(kafka: Kafka) -> TopicConsumer:
         start_latest=True,
         backfill_earliest=True,
     )
-    following = TopicConsumer(settings, cluster, Accepts())
+    topic_consumer = TopicConsumer(settings, cluster, Accepts())
     refresh_topics(cluster, kafka.admin, time.time())
     refresh_ends(cluster, kafka.admin, time.time(), 10)
-    return following
+    return topic_consumer
 
 
-def follower(spark: SparkSession, following: TopicConsumer) -> TopicReader:
+def follower(spark: SparkSession, topic_consumer: TopicConsumer) -> TopicReader:
     connection = Connection(profile=ClientProfile(name=""))
-    return TopicReader(spark, following, connection, lambda: None)
+    return TopicReader(spark, topic_consumer, connection, lambda: None)
 
 
 @contextmanager
@@ -105,5 +106,5 @@ def test_it_is_done_when_all_partitions_are_read_and_not_before(
     assert [line["records"] for line in told if line["event"] == "backfill done"] == [2]
 
 
-def groups(following: TopicConsumer) -> set[str]:
-    return {*following.cluster.windows.pairs.groups.ids} - {following.own_group}
+def groups(topic_consumer: TopicConsumer) -> set[str]:
+    return {*topic_consumer.cluster.windows.pairs.groups.ids} - {topic_consumer.own_group}

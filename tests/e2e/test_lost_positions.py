@@ -12,7 +12,8 @@ from windows.batches import NOW, Record, batch, log_ends
 
 from warren.config import Consumer, Storage
 from warren.demo.broker import Broker
-from warren.pipeline.cluster import Accepts, TopicConsumer, new_cluster
+from warren.pipeline.cluster import Accepts, new_cluster
+from warren.pipeline.consumers import TopicConsumer
 from warren.pipeline.follow_offsets_topic import starting_positions
 from warren.pipeline.steps import refresh_ends, refresh_progress, refresh_topics
 from warren.sources.group_offsets import partition_of
@@ -65,22 +66,22 @@ def test_a_partition_that_lost_its_end_costs_its_own_groups_only(broker: Broker)
         kafka.write(topic, [commit("any", 1)] * 3, partition)
     cluster = new_cluster("c", Storage(name="default"))
     settings = Consumer(name="c", cluster="c", servers=(broker.bootstrap,), offsets_topic=topic)
-    following = TopicConsumer(settings, cluster, Accepts())
+    topic_consumer = TopicConsumer(settings, cluster, Accepts())
     refresh_topics(cluster, kafka.admin, time.time())
     refresh_ends(cluster, kafka.admin, time.time(), 10)
     cluster.windows.set_log_ends(log_ends(9, topic="shortened"), {"shortened": 1})
     groups = [f"group-{number}" for number in range(8)]
     commits = [Record(50, 1, group=group, topic="shortened") for group in groups]
     cluster.windows.fold(batch(*commits), NOW)
-    following.progress.position.update({0: 51, 1: 2})
-    following.progress.read_s.update({0: NOW, 1: NOW})
+    topic_consumer.progress.position.update({0: 51, 1: 2})
+    topic_consumer.progress.read_s.update({0: NOW, 1: NOW})
 
-    refresh_progress(following, kafka.admin, time.time())
-    noticed = set(following.progress.shortened)
-    start = starting_positions(following, kafka.admin)
+    refresh_progress(topic_consumer, kafka.admin, time.time())
+    noticed = set(topic_consumer.progress.shortened)
+    start = starting_positions(topic_consumer, kafka.admin)
 
-    assert (noticed, following.progress.shortened) == ({0}, set())
-    assert following.progress.read_s.keys() == {1}
+    assert (noticed, topic_consumer.progress.shortened) == ({0}, set())
+    assert topic_consumer.progress.read_s.keys() == {1}
     assert start == {0: 0, 1: 2}
     left = {group for group in groups if partition_of(group, 2) == 1}
     assert {*cluster.windows.pairs.groups.ids} == left

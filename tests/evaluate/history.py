@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from warren.model.arrays import Ints
 from warren.model.window_arrays import Histories
-
-Ints = npt.NDArray[np.int64]
 
 
 class Slot(NamedTuple):

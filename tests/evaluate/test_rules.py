@@ -1,11 +1,9 @@
 """Each rule by itself, on windows written by hand; -1 is an unknown lag."""
 
 import numpy as np
-import numpy.typing as npt
 
 from warren.evaluate import rules
-
-Ints = npt.NDArray[np.int64]
+from warren.model.arrays import Ints
 
 
 def window(*values: int) -> Ints:

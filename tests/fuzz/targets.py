@@ -26,7 +26,7 @@ from warren.model.group_events import Malformed
 from warren.notify.templates import template_files
 from warren.pipeline.cluster import Accepts, new_cluster
 from warren.pipeline.consumers import OutsideConsumer
-from warren.pipeline.steps import fold_reported
+from warren.pipeline.steps import fold_outside_changes
 from warren.sources.outside_changes import ChangeCollector
 from warren.sources.zookeeper_tree import Kind, Leaf, TreeChanges
 from warren.windows.group_members import Membership
@@ -154,19 +154,21 @@ def _zookeeper(class_name: str) -> tuple[OutsideConsumer, ChangeCollector]:
     consumer = Consumer(
         name="z", cluster="c", servers=("h:1",), class_name=class_name, zookeeper_path="/z"
     )
-    reporting = OutsideConsumer(consumer, new_cluster("c", storage), Accepts(GroupFilter("^[^x]")))
-    return reporting, ChangeCollector(reporting.layout)
+    outside_consumer = OutsideConsumer(
+        consumer, new_cluster("c", storage), Accepts(GroupFilter("^[^x]"))
+    )
+    return outside_consumer, ChangeCollector(outside_consumer.layout)
 
 
 def take_node(class_name: str, data: bytes) -> None:
     """A path up to a zero byte, and what the node holds."""
     path, _, held = data.partition(b"\0")
     parts = tuple(path.decode("utf-8", "replace").split("/"))
-    reporting, reports = _zookeeper(class_name)
-    if reporting.layout.kind(parts) is not Kind.LEAF:
+    outside_consumer, reports = _zookeeper(class_name)
+    if outside_consumer.layout.kind(parts) is not Kind.LEAF:
         return
     for changes in (TreeChanges({parts: Leaf(held, 1, 1)}, [], 0), TreeChanges({}, [parts], 0)):
-        fold_reported(reporting, reports.take(changes), 2_000_000_000)
+        fold_outside_changes(outside_consumer, reports.take(changes), 2_000_000_000)
     assert reports.groups == set()
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from warren.config.times import moment
 from warren.model.period import Period, between
+from warren.model.times import moment
 
 NOW_MS = 1_793_536_200_000  # 2026-11-01 12:30 UTC
 

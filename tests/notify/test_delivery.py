@@ -10,7 +10,7 @@ from notify.receiving import Receiver, running, wait_until
 from warren.errors import SendFailed
 from warren.model.status import Status
 from warren.notify.delivery import LAST_PAUSE_S, Delivery, MessagePace
-from warren.notify.due_message import Wanted
+from warren.notify.due_message import DueMessage
 from warren.notify.incidents import Notice
 from warren.notify.message import Event, Subject
 
@@ -20,13 +20,15 @@ WRONG = SendFailed("401 Unauthorized", retry=False)
 
 def wanted(
     groups: str | list[str], *events: Event, cluster: str = "local"
-) -> dict[Subject, list[Wanted]]:
+) -> dict[Subject, list[DueMessage]]:
     """What a round asks for; `wanted("g", "close", "open")` is a close, then a new opening."""
     names = [groups] if isinstance(groups, str) else groups
     verdicts = statuses(dict.fromkeys(names, Status.ERR))
     return {
         subject: [
-            Wanted(subject, Notice("m", event, f"{event}-{name}", 1, 2, Status.ERR), (verdicts, at))
+            DueMessage(
+                subject, Notice("m", event, f"{event}-{name}", 1, 2, Status.ERR), (verdicts, at)
+            )
             for event in events
         ]
         for at, name in enumerate(names)
@@ -172,7 +174,7 @@ def test_who_may_not_send_does_not() -> None:
     assert receiver.heard == ["open b"]
 
 
-def many(count: int, *events: Event) -> dict[Subject, list[Wanted]]:
+def many(count: int, *events: Event) -> dict[Subject, list[DueMessage]]:
     return wanted([f"group-{n:05}" for n in range(count)], *events)
 
 

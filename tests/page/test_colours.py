@@ -4,11 +4,9 @@ import itertools
 import re
 
 import numpy as np
-import numpy.typing as npt
 
+from warren.model.arrays import Floats
 from warren.serve.page_files import FOLDER
-
-Floats = npt.NDArray[np.float64]
 
 # What is seen of linear RGB (Machado, Oliveira and Fernandes, 2009, severity 1).
 SEEN = {

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 from servers.zookeeper import Zookeeper
-from sources.test_zookeeper import everything, following, put, seen
+from sources.test_zookeeper import everything, put, seen, topic_consumer
 
 from warren.errors import Unreadable
 from warren.sources.outside_changes import OutsideCommit, OutsideKey
@@ -75,7 +75,7 @@ def test_spouts_of_one_topic_and_of_several_are_watched() -> None:
     with Zookeeper() as server, server.client() as client:
         put(client, "/storm/word-spout/partition_1", spout())
         put(client, "/storm/many-spout/words/partition_0", spout(partition=0, offset=7))
-        with following(server, LAYOUT) as followed:
+        with topic_consumer(server, LAYOUT) as followed:
             words, many = OutsideKey("word-spout", "words", 1), OutsideKey("many-spout", "words", 0)
             seen(lambda: followed.offsets, {words: 4285, many: 7})
 

@@ -57,7 +57,9 @@ class FarEnd:
         return Answer(None)
 
 
-def following(far_end: FarEnd, retry_s: float = 0.0) -> tuple[Tree, Callable[[], OutsideChanges]]:
+def topic_consumer(
+    far_end: FarEnd, retry_s: float = 0.0
+) -> tuple[Tree, Callable[[], OutsideChanges]]:
     layout = ZookeeperLayout("", lambda _: True)
     tree, reports = Tree(layout.base, layout.kind, retry_s), ChangeCollector(layout)
     tree.begin(far_end)
@@ -67,7 +69,7 @@ def following(far_end: FarEnd, retry_s: float = 0.0) -> tuple[Tree, Callable[[],
 
 def test_a_commit_that_goes_while_its_topic_is_read_stays_gone() -> None:
     far_end = FarEnd(*(f"{TOPIC}/{n}" for n in range(50)))
-    tree, refresh = following(far_end)
+    tree, refresh = topic_consumer(far_end)
     held: set[int] = set()
 
     def turn() -> None:
@@ -90,7 +92,7 @@ def test_a_commit_that_goes_while_its_topic_is_read_stays_gone() -> None:
 
 def test_a_tree_is_complete_when_all_was_read_since_the_connection_was_made() -> None:
     far_end = FarEnd(f"{TOPIC}/0")
-    tree, refresh = following(far_end)
+    tree, refresh = topic_consumer(far_end)
     before = tree.is_complete
     for _ in range(5):
         refresh()
@@ -119,7 +121,7 @@ def test_a_base_or_branch_that_fails_is_waited_for_and_one_we_may_not_see_is_not
     for name, (path, error, expected) in cases.items():
         far_end = FarEnd(f"{TOPIC}/0")
         far_end.refused[path] = error
-        tree, refresh = following(far_end, retry_s=3600)
+        tree, refresh = topic_consumer(far_end, retry_s=3600)
         for _ in range(5):
             refresh()
         if tree.is_complete != expected or tree.unread != ({"g"} if path[10:] else set()):

@@ -46,7 +46,7 @@ class Followed:
 
 
 @contextmanager
-def following(server: Zookeeper, layout: Layout) -> Iterator[Followed]:
+def topic_consumer(server: Zookeeper, layout: Layout) -> Iterator[Followed]:
     followed, stop = Followed(layout), threading.Event()
     client = clients.client([server.address], 2)
     thread = threading.Thread(target=followed.run, args=(client, stop))
@@ -88,7 +88,7 @@ def everything(_: str) -> bool:
 def test_commits_owners_and_their_ends_are_noticed(server: Zookeeper) -> None:
     layout = ZookeeperLayout("/kafka", lambda group: not group.startswith("console-"))
     offsets, owners = "/kafka/consumers/billing/offsets", "/kafka/consumers/billing/owners"
-    with server.client() as client, following(server, layout) as followed:
+    with server.client() as client, topic_consumer(server, layout) as followed:
         seen(lambda: followed.tree.is_there, expected=False)
         put(client, f"{offsets}/orders/0", b"100")
         put(client, f"{offsets}/orders/7", b"700")  # 1 to 6 there are none
@@ -124,7 +124,10 @@ def test_commits_owners_and_their_ends_are_noticed(server: Zookeeper) -> None:
 def test_what_cannot_be_read_is_counted_and_tried_again(server: Zookeeper) -> None:
     offsets = "/odd/consumers/g/offsets/t"
     key = OutsideKey("g", "t", 0)
-    with server.client() as client, following(server, ZookeeperLayout("/odd", everything)) as f:
+    with (
+        server.client() as client,
+        topic_consumer(server, ZookeeperLayout("/odd", everything)) as f,
+    ):
         put(client, f"{offsets}/0", b"no number")
         seen(lambda: f.skipped["offset"], 1)
         put(client, f"{offsets}/00", b"5")
@@ -141,7 +144,7 @@ def test_what_cannot_be_read_is_counted_and_tried_again(server: Zookeeper) -> No
 
 def test_what_changed_while_the_connection_was_lost_is_noticed(server: Zookeeper) -> None:
     offsets = "/away/consumers/g/offsets/t"
-    with following(server, ZookeeperLayout("/away", everything)) as followed:
+    with topic_consumer(server, ZookeeperLayout("/away", everything)) as followed:
         with server.client() as client:
             put(client, f"{offsets}/0", b"1")
             put(client, f"{offsets}/1", b"1")
@@ -161,7 +164,7 @@ def test_many_partitions_are_read_in_one_go(server: Zookeeper) -> None:
         for each in made:
             each.get()
 
-        with following(server, ZookeeperLayout("/many", everything)) as followed:
+        with topic_consumer(server, ZookeeperLayout("/many", everything)) as followed:
             seen(lambda: len(followed.offsets), 5000)
 
 

@@ -26,7 +26,7 @@ def server() -> Iterator[Zookeeper]:
         yield running
 
 
-def reporting(server: Zookeeper, path: str, cluster: ClusterState) -> OutsideConsumer:
+def outside_consumer(server: Zookeeper, path: str, cluster: ClusterState) -> OutsideConsumer:
     settings = Consumer(
         name="old",
         class_name="kafka_zk",
@@ -49,7 +49,7 @@ def new_cluster() -> ClusterState:
 
 
 @contextmanager
-def following(followed: OutsideConsumer) -> Iterator[list[str]]:
+def topic_consumer(followed: OutsideConsumer) -> Iterator[list[str]]:
     """Run it; the states that its health went through."""
     states: list[str] = []
 
@@ -81,9 +81,9 @@ def held(cluster: ClusterState) -> dict[str, dict[tuple[str, int], int]]:
 
 def test_after_an_outage_it_is_caught_up_only_when_all_is_read_again(server: Zookeeper) -> None:
     cluster = new_cluster()
-    followed = reporting(server, "/outage", cluster)
+    followed = outside_consumer(server, "/outage", cluster)
     node = "/outage/consumers/g/offsets/orders/0"
-    with server.client() as client, following(followed) as states:
+    with server.client() as client, topic_consumer(followed) as states:
         put(client, node, b"1")
         wait_until(lambda: held(cluster) == {"g": {("orders", 0): 1}})
         server.stop()
@@ -104,13 +104,13 @@ def test_what_went_while_nobody_watched_is_gone_after_a_restart(server: Zookeepe
             put(client, f"{offsets}/{name}", b"1")
         put(client, "/restart/consumers/odd/offsets/orders/0", b"1")
         put(client, "/restart/consumers/odd/offsets/orders/1", b"1")
-        with following(reporting(server, "/restart", cluster)):
+        with topic_consumer(outside_consumer(server, "/restart", cluster)):
             wait_until(lambda: sum(map(len, held(cluster).values())) == 6)
         client.delete(f"{offsets}/bills", recursive=True)
         client.delete(f"{offsets}/orders/1")
         put(client, "/restart/consumers/odd/offsets/orders/1", b"no number")
 
-        with following(reporting(server, "/restart", cluster)):
+        with topic_consumer(outside_consumer(server, "/restart", cluster)):
             wait_until(lambda: len(held(cluster)["g"]) == 2)
 
     assert held(cluster)["g"].keys() == {("orders", 0), ("orders", 2)}
@@ -123,15 +123,15 @@ def test_groups_that_cannot_be_read_any_more_are_not_taken_for_gone(server: Zook
     with server.client() as client:
         for group in ("g", "hidden"):
             put(client, f"/shut/consumers/{group}/offsets/orders/0", b"1")
-        with following(reporting(server, "/shut", cluster)):
+        with topic_consumer(outside_consumer(server, "/shut", cluster)):
             wait_until(lambda: len(held(cluster)) == 2)
         client.set_acls("/shut/consumers/hidden", nobody)
-        with following(reporting(server, "/shut", cluster)) as states:
+        with topic_consumer(outside_consumer(server, "/shut", cluster)) as states:
             wait_until(lambda: states[-1:] == ["caught up"])
         hidden_group = held(cluster).keys()
         client.set_acls("/shut/consumers", nobody)
-        followed = reporting(server, "/shut", cluster)
-        with following(followed):
+        followed = outside_consumer(server, "/shut", cluster)
+        with topic_consumer(followed):
             wait_until(lambda: followed.skips.total["unreadable node"] > 0)
 
     assert hidden_group == held(cluster).keys() == {"g", "hidden"}

@@ -16,7 +16,6 @@ from warren.config.secrets import FrozenMap, Secret
 from warren.config.sections import (
     ClientProfile,
     General,
-    GroupFilter,
     HistorySettings,
     Iam,
     Logging,
@@ -34,6 +33,7 @@ from warren.config.sinks import (
     InfluxdbSink,
     Sink,
 )
+from warren.model.group_filter import GroupFilter
 
 __all__ = [
     "AlertmanagerNotifier",

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import NODEFAULT, Meta
 
 from warren.config.secrets import Secret
-from warren.config.sections import compiled
+from warren.model.group_filter import compiled
 
 # Forms from before Kafka's versions settled on three numbers; an empty one was once the default.
 _OLD = {

@@ -17,7 +17,8 @@ from warren.config.keys import (
     key,
 )
 from warren.config.secrets import Secret
-from warren.config.sections import GroupFilter, NamedSection
+from warren.config.sections import NamedSection
+from warren.model.group_filter import GroupFilter
 
 _NO_THREADS = "nothing waits in queues or for workers here"
 

@@ -1,11 +1,8 @@
 """The sections there is one of, and the profiles that clusters, consumers and servers refer to."""
 
-import functools
-import re
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import msgspec
-import re2
 
 from warren.config import keys
 from warren.config.keys import (
@@ -24,35 +21,6 @@ from warren.config.keys import (
     one_of,
 )
 from warren.config.secrets import FrozenMap, Secret
-
-# What is not UTF-8 in Kafka arrives as lone surrogates; Go's regexps see U+FFFD, one for each byte.
-_NOT_UTF8 = re.compile("[\ud800-\udfff]")
-
-
-@functools.cache
-def compiled(pattern: str) -> Any:
-    """Compile in RE2's dialect, which is Go's; raises ValueError with RE2's reason."""
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else "not a regular expression"
-        raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from error
-
-
-class GroupFilter(NamedTuple):
-    """Two regular expressions, searched for anywhere in the name; an empty one is none."""
-
-    allow: str = ""
-    deny: str = ""
-
-    def accepts(self, group: str) -> bool:
-        name = _NOT_UTF8.sub("\ufffd", group)
-        if self.allow and not compiled(self.allow).search(name):
-            return False
-        return not (self.deny and compiled(self.deny).search(name))
-
 
 LEVELS = ("debug", "info", "warn", "error", "panic", "fatal")
 

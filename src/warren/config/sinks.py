@@ -6,10 +6,10 @@ A new class is a Struct here, a line in `SINKS` and what delivers to it in `warr
 import re
 from typing import Annotated
 
-from warren.config import times
 from warren.config.keys import Check, Count, Name, Period, Url, key
 from warren.config.secrets import Secret
 from warren.config.sections import NamedSection
+from warren.model import times
 
 EARLIEST, LATEST = "earliest", "latest"
 _INDEX = re.compile(r"[a-z0-9.][a-z0-9._-]*(?:%[YymdH][a-z0-9._-]*)*")

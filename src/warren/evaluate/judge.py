@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from warren.evaluate import rules
 from warren.evaluate.rules import Evidence, Rule
 from warren.model import bounds
+from warren.model.arrays import Floats, Ints
 from warren.model.status import Status
 from warren.model.verdicts import Edge, GroupVerdicts, PartitionVerdicts, Verdicts
 from warren.model.window_arrays import Histories, ranges, span
-
-Ints = npt.NDArray[np.int64]
 
 # Windows judged at once: small enough for a processor's cache, large enough to hide Python.
 CHUNK = 8192
@@ -54,7 +52,7 @@ def judge(histories: Histories, settings: JudgeSettings, now_s: int) -> Verdicts
     )
 
 
-def _as_of_ms(as_of_s: npt.NDArray[np.float64], now_s: int) -> Ints:
+def _as_of_ms(as_of_s: Floats, now_s: int) -> Ints:
     """In milliseconds; 0 where nothing is known to have been read, so that nothing is silent."""
     as_of_ms: Ints = (np.clip(as_of_s, 0, now_s) * 1000).astype(np.int64)
     return as_of_ms

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from warren.model import bounds
+from warren.model.arrays import Bytes, Ints, Mask
 
-Ints = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 class Rule(IntEnum):
@@ -42,7 +41,7 @@ class Evidence(NamedTuple):
     had_stopped: Mask  # when judged last, and no commit came since
 
 
-def decide(evidence: Evidence, allowed_lag: int, now_ms: int | Ints) -> npt.NDArray[np.uint8]:
+def decide(evidence: Evidence, allowed_lag: int, now_ms: int | Ints) -> Bytes:
     """The first rule that holds for each window; `now_ms` may be each one's own."""
     offset, committed_ms, lag, current_lag, lowest_end, had_stopped = evidence
     at_the_end = was_at_the_end(offset, lowest_end)

@@ -7,9 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from warren.config.sections import GroupFilter, HistorySettings
+from warren.config.sections import HistorySettings
 from warren.model import bounds
+from warren.model.arrays import Codes, Ints, Mask
 from warren.model.board import NO_END, Board, ClusterBoard, TopicEnds
+from warren.model.group_filter import GroupFilter
 from warren.model.tables import GROUP, HISTORY, LOG_END, PARTITION
 from warren.model.verdicts import PartitionVerdicts, Verdicts
 
@@ -49,9 +51,6 @@ class RowGranularity:
         matching = (level for names, level in self._patterns if names.accepts(group))
         return next(matching, self.usual)
 
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 NEVER = np.iinfo(np.int64).min  # when nothing was committed
 NAMES = ("cluster", "kind", "group", "topic", "owner", "client")
@@ -108,7 +107,7 @@ def _repeated(name: str, length: int) -> pa.DictionaryArray:
     return _named(np.zeros(length, np.int32), (name,))
 
 
-def _named(places: npt.NDArray[np.int32], names: tuple[str, ...]) -> pa.DictionaryArray:
+def _named(places: Codes, names: tuple[str, ...]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(places), pa.array(names, pa.string()))
 
 
@@ -164,9 +163,7 @@ def _partition_rows(verdicts: Verdicts, levels: RowLevels) -> dict[str, pa.Array
     }
 
 
-def _named_unless(
-    absent: Mask, places: npt.NDArray[np.int32], names: tuple[str, ...]
-) -> pa.DictionaryArray:
+def _named_unless(absent: Mask, places: Codes, names: tuple[str, ...]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(
         pa.array(places, mask=absent), pa.array(names, pa.string())
     )
@@ -178,7 +175,7 @@ def _newest(partitions: PartitionVerdicts, at: Ints) -> Ints:
     return np.maximum.reduceat(committed_ms, at)
 
 
-def _begins(topic: npt.NDArray[np.int32], first: Ints) -> Mask:
+def _begins(topic: Codes, first: Ints) -> Mask:
     """Whether a line is the first one of its group and topic."""
     begins = np.ones(len(topic), np.bool_)
     begins[1:] = topic[1:] != topic[:-1]

@@ -14,18 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from warren.history.memory_queries import InMemory
 from warren.history.table_files import ASKED
+from warren.model.arrays import AnyArray, Bytes, Codes, Ints
 from warren.model.period import Period
 from warren.model.tables import GROUP, HISTORY, PARTITION
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Bytes = npt.NDArray[np.uint8]
 
 HOUR_MS = 3_600_000
 MARGIN_MS = 600_000  # "6h" is still here when it is asked for a little later
@@ -323,7 +319,7 @@ def _line_rows(cluster: str, group: str, known: Sequence[tuple[int, _Cluster, in
     return _completed(columns, len(numbers), cluster, group, PARTITION)
 
 
-def _joined(parts: Sequence[npt.NDArray[Any]]) -> Ints:
+def _joined(parts: Sequence[AnyArray]) -> Ints:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 import structlog
 
+from warren.model import kafka_names
+
 
 def encoded(changes: Mapping[str, bytes | None]) -> dict[bytes, bytes | None]:
-    return {key.encode("utf-8", "surrogateescape"): value for key, value in changes.items()}
+    return {kafka_names.to_bytes(key): value for key, value in changes.items()}
 
 
 def decoded(state: Mapping[bytes, bytes]) -> dict[str, bytes]:
-    return {key.decode("utf-8", "surrogateescape"): value for key, value in state.items()}
+    return {kafka_names.from_bytes(key): value for key, value in state.items()}
 
 
 log = structlog.get_logger()

@@ -6,13 +6,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
+from warren.model.arrays import Codes, Ints, Singles
 from warren.model.verdicts import Verdicts
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 
 NO_END = -1  # the partition exists, its log end is not known
 
@@ -37,7 +32,7 @@ class StoredWindows:
 
     file: SharedFile
     intervals: int
-    place: npt.NDArray[np.int32]  # by line of the verdicts: which window of the file; -1: none
+    place: Codes  # by line of the verdicts: which window of the file; -1: none
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,7 @@ class TopicEnds:
     topics: tuple[str, ...]  # sorted
     first: Ints  # a topic's partitions are first[i] .. first[i + 1] - 1; one longer than the rest
     end: Ints  # NO_END where it is not known
-    rate: Floats  # messages a second lately; NaN where it is not known
+    rate: Singles  # messages a second lately; NaN where it is not known
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from warren.model.arrays import Ints
 
 LEAST, MOST = -(2**63), 2**63 - 1
 

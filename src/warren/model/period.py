@@ -3,8 +3,8 @@
 from datetime import date
 from typing import NamedTuple
 
-from warren.config.times import moment
 from warren.model import bounds
+from warren.model.times import moment
 
 
 class Period(NamedTuple):

@@ -6,12 +6,7 @@
 from bisect import bisect_left
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
-Bytes = npt.NDArray[np.uint8]
+from warren.model.arrays import Bytes, Codes, Counts, Ints, Singles, UInts
 
 
 @dataclass(frozen=True)
@@ -20,7 +15,7 @@ class Edge:
 
     offset: Ints
     committed_ms: Ints
-    observed_s: npt.NDArray[np.uint32]
+    observed_s: UInts
     lag: Ints  # negative: not known
 
 
@@ -28,17 +23,17 @@ class Edge:
 class PartitionVerdicts:
     """A line for each partition of each group: by group, then topic, then number."""
 
-    topic: npt.NDArray[np.int32]  # place in `Verdicts.topics`
-    partition: npt.NDArray[np.int32]
+    topic: Codes  # place in `Verdicts.topics`
+    partition: Codes
     status: Bytes
     rule: Bytes  # what decided, a `Rule`
-    filled: npt.NDArray[np.uint16]  # commits in the window; 0: never committed to
-    complete: Floats
+    filled: Counts  # commits in the window; 0: never committed to
+    complete: Singles
     current_lag: Ints
     start: Edge
     end: Edge
-    owner: npt.NDArray[np.int32]  # places in `Verdicts.owners`
-    client: npt.NDArray[np.int32]
+    owner: Codes  # places in `Verdicts.owners`
+    client: Codes
     lowest_end: Ints  # the lowest log end still remembered
 
 
@@ -49,7 +44,7 @@ class GroupVerdicts:
     first: Ints  # its partitions are the lines from first[i] to before first[i + 1]
     as_of_ms: Ints  # it is judged as it was then: later commits may not have been read
     status: Bytes
-    complete: Floats
+    complete: Singles
     partition_count: Ints
     total_lag: Ints
     max_lag_line: Ints  # the first partition with the greatest lag

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from warren.model.arrays import Codes, Counts, Floats, Ints, Mask, UInts
 
 
 def ranges(base: Ints, count: Ints) -> Ints:
@@ -47,12 +45,12 @@ class Histories:
     order: Ints
     committed_ms: Ints
     lag: Ints  # negative: not known
-    observed_s: npt.NDArray[np.uint32]
-    filled: npt.NDArray[np.uint16]  # commits in the window; 0: none
+    observed_s: UInts
+    filled: Counts  # commits in the window; 0: none
     last_ms: Ints  # time of the newest commit
-    owner: npt.NDArray[np.int32]  # places in `owners`
-    client: npt.NDArray[np.int32]
-    stopped: npt.NDArray[np.bool_]  # had stopped when it was judged last, and is silent since
+    owner: Codes  # places in `owners`
+    client: Codes
+    stopped: Mask  # had stopped when it was judged last, and is silent since
 
     # By partition, in the order of `rows()`, as of their group's moment.
     newest_end: Ints

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 import structlog
 
 from warren.errors import SendFailed
-from warren.notify.due_message import Wanted
-from warren.notify.message import Event, Sender, Subject, compose, next_batch
+from warren.notify.due_message import DueMessage, compose, next_batch
+from warren.notify.message import Event, Sender, Subject
 
 log = structlog.get_logger()
 
@@ -89,9 +89,9 @@ class Delivery:
         self._may_send = may_send
         self._on_told = on_told
         self._changed = threading.Condition()  # guards all below
-        self._slots: dict[Subject, list[Wanted]] = {}  # next first; a subject's in their order
-        self._told: list[Wanted] = []  # taken by the receiver, not fetched by `take_told` yet
-        self._late: list[Wanted] = []  # the same, of a time when this instance led before
+        self._slots: dict[Subject, list[DueMessage]] = {}  # next first; a subject's in their order
+        self._told: list[DueMessage] = []  # taken by the receiver, not fetched by `take_told` yet
+        self._late: list[DueMessage] = []  # the same, of a time when this instance led before
         self._refused: dict[Identity, RefusedMessage] = {}  # the last one last
         self._paces: dict[Event, MessagePace] = {"open": MessagePace(), "close": MessagePace()}
         self._outcomes = Counter(dict.fromkeys(OUTCOMES, 0))
@@ -106,12 +106,12 @@ class Delivery:
     def want(
         self,
         cluster: str,
-        wanted: Mapping[Subject, list[Wanted]],
+        wanted: Mapping[Subject, list[DueMessage]],
         unread: AbstractSet[str] = frozenset(),
     ) -> None:
         """Replace what is due about a cluster's groups, but for those that are not all read."""
         with self._changed:
-            told: dict[Subject, list[Wanted]] = {}
+            told: dict[Subject, list[DueMessage]] = {}
             for each in [*self._told, *self._late]:
                 told.setdefault(each.subject, []).append(each)
             ours = [subject for subject in self._slots if subject.cluster == cluster]
@@ -121,13 +121,13 @@ class Delivery:
             self._forget_unwanted(cluster, unread)
             self._changed.notify()
 
-    def take_told(self) -> list[Wanted]:
+    def take_told(self) -> list[DueMessage]:
         """What the receiver has taken since the last call."""
         with self._changed:
             told, self._told = self._told, []
             return told
 
-    def take_late(self) -> list[Wanted]:
+    def take_late(self) -> list[DueMessage]:
         """What it has taken before the lead was lost, and nobody may have noted."""
         with self._changed:
             late, self._late = self._late, []
@@ -187,7 +187,7 @@ class Delivery:
             self._is_sending = self._is_late = False
             self._changed.notify_all()
 
-    def _replace(self, subject: Subject, wanted: list[Wanted], told: list[Wanted]) -> None:
+    def _replace(self, subject: Subject, wanted: list[DueMessage], told: list[DueMessage]) -> None:
         """`told`: what was taken about the subject, and the round did not know of yet."""
         before = {each.identity: each for each in self._slots.get(subject, [])}
         # A close keeps the verdicts of its moment: the group may be bad again by now.
@@ -220,7 +220,7 @@ class Delivery:
         }
         self._forget(unwanted)
 
-    def _is_past(self, close: Wanted, opening: Wanted) -> bool:
+    def _is_past(self, close: DueMessage, opening: DueMessage) -> bool:
         """Whether a close would end the later incident, as its opening was taken already."""
         return (
             close.notice.event == "close"
@@ -229,7 +229,7 @@ class Delivery:
             and not self.closes_by_id(close.subject)
         )
 
-    def _next(self, now_s: float) -> list[Wanted]:
+    def _next(self, now_s: float) -> list[DueMessage]:
         """What to send now, which goes to the end of the queue until it is known how it went."""
         with self._changed:
             left = self._left(now_s)
@@ -245,7 +245,7 @@ class Delivery:
                 self._attempts.append(now_s)
             return batch
 
-    def _ready(self, now_s: float) -> Iterator[Wanted]:
+    def _ready(self, now_s: float) -> Iterator[DueMessage]:
         """The next of every subject that need not wait; those that were refused come last."""
         again = []
         for slot in self._slots.values():
@@ -256,7 +256,7 @@ class Delivery:
                 yield each
         yield from again
 
-    def _is_ready(self, wanted: Wanted, now_s: float) -> bool:
+    def _is_ready(self, wanted: DueMessage, now_s: float) -> bool:
         refused = self._refused.get(wanted.identity)
         is_due = refused is None or now_s >= refused.due_s
         return is_due and now_s >= self._paces[wanted.notice.event].resume_s
@@ -269,7 +269,7 @@ class Delivery:
             self._attempts.popleft()
         return self._max_per_minute - len(self._attempts)
 
-    def _send(self, batch: list[Wanted]) -> None:
+    def _send(self, batch: list[DueMessage]) -> None:
         try:
             answer = self._sender.send(compose(batch))
         except SendFailed as error:
@@ -286,7 +286,7 @@ class Delivery:
         self._on_told()
         log.info("notification sent", **_about(self.name, batch), answer=answer)
 
-    def _put_off(self, batch: list[Wanted], error: SendFailed, now_s: float) -> None:
+    def _put_off(self, batch: list[DueMessage], error: SendFailed, now_s: float) -> None:
         with self._changed:
             self.problem = str(error)
             refused = (self._refused.pop(each.identity, None) for each in batch)
@@ -307,7 +307,7 @@ class Delivery:
             "notification failed", **_about(self.name, batch), problem=str(error), again_s=again_s
         )
 
-    def _remove(self, batch: list[Wanted], *, is_taken: bool) -> None:
+    def _remove(self, batch: list[DueMessage], *, is_taken: bool) -> None:
         """And, behind an opening that was taken, the closes that would end its incident."""
         done = {each.identity for each in batch}
         for each in batch:
@@ -336,7 +336,7 @@ def _back_off(times: int, longest_s: float) -> float:
     return pause_s * random.uniform(0.5, 1)  # noqa: S311  guards nothing
 
 
-def _about(name: str, batch: list[Wanted]) -> dict[str, object]:
+def _about(name: str, batch: list[DueMessage]) -> dict[str, object]:
     first = batch[0]
     about: dict[str, object] = {"coordinator": "notifier", "name": name}
     about["what"] = first.notice.event

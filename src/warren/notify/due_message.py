@@ -1,16 +1,25 @@
 """A message that is due, written only when it is sent: perhaps it becomes one line of a digest."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
+from warren.model import bounds
+from warren.model.arrays import Ints
 from warren.model.status import Status
 from warren.model.verdicts import Edge, Verdicts
 from warren.notify.incidents import Notice
-from warren.notify.message import DigestLine, GroupResult, Message, Offset, PartitionResult, Subject
-
-Ints = npt.NDArray[np.int64]
+from warren.notify.message import (
+    DigestLine,
+    Event,
+    GroupResult,
+    Message,
+    Offset,
+    PartitionResult,
+    Subject,
+)
 
 
 def group_result(cluster: str, verdicts: Verdicts, line: int) -> GroupResult:
@@ -73,7 +82,7 @@ Place = tuple[Verdicts, int] | GroupResult | None
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DueMessage:
     subject: Subject
     notice: Notice
     place: Place
@@ -84,7 +93,7 @@ class Wanted:
         """The same for one that is decided again because it has not got out yet."""
         return self.subject, self.notice.event, self.notice.id
 
-    def settled(self) -> "Wanted":
+    def settled(self) -> "DueMessage":
         """The same, without holding on to all verdicts of its moment."""
         return replace(self, place=self._result()) if self.place else self
 
@@ -133,3 +142,50 @@ class Wanted:
                 return result
             case verdicts, line:
                 return group_result(cluster, verdicts, line)
+
+
+KEPT_BACK = 2  # of a minute's messages: for a digest of openings and one of closes
+
+
+def next_batch(
+    queue: Iterator[DueMessage], left: int, digests: Callable[[Event], bool]
+) -> list[DueMessage]:
+    """Take the first of the queue; when it is too long for the messages left, all of its kind.
+
+    What cannot be told in a digest comes one by one, at the rate there is.
+    """
+    first = list(islice(queue, 1))
+    if not first or left > KEPT_BACK:
+        return first
+    rest, event = list(queue), first[0].notice.event
+    if len(rest) < left or not digests(event):
+        return first
+    return first + [each for each in rest if each.notice.event == event]
+
+
+def compose(batch: list[DueMessage]) -> Message:
+    """The message about one group, or the digest of several."""
+    if len(batch) == 1:
+        return batch[0].message()
+    lines = tuple(each.line() for each in batch)
+    total = GroupResult(
+        cluster="",
+        group="",
+        status=Status(max(line.status for line in lines)),
+        complete=1.0,
+        partitions=(),
+        total_partitions=0,
+        maxlag=None,
+        total_lag=bounds.total(line.total_lag for line in lines),
+    )
+    notices = [each.notice for each in batch]
+    return Message(
+        event=notices[0].event,
+        cluster="",
+        group="",
+        id="",
+        start_ms=min(notice.start_ms for notice in notices),
+        now_ms=max(notice.now_ms for notice in notices),
+        result=total,
+        digest=lines,
+    )

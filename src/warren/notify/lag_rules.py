@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from warren.config.notifiers import Notifier
-from warren.config.sections import GroupFilter
 from warren.model import bounds
+from warren.model.arrays import Ints
+from warren.model.group_filter import GroupFilter
 from warren.model.verdicts import Verdicts
 
-Ints = npt.NDArray[np.int64]
 States = npt.NDArray[np.int8]  # of Alarm
 Name = tuple[str, str]  # group, and topic or ""
 

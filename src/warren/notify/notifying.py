@@ -12,7 +12,7 @@ from warren.leadership.leadership import Leadership
 from warren.model.board import Board
 from warren.model.status import Status
 from warren.notify.delivery import Delivery
-from warren.notify.due_message import Wanted
+from warren.notify.due_message import DueMessage
 from warren.notify.incidents import (
     MOST_LATE,
     NOTHING,
@@ -98,7 +98,7 @@ class Notifying:
         self._rules = {name: LagRule.of(notifier) for name, notifier in config.notifiers.items()}
         self._ledger = Ledger(leadership)
         self._open = 0  # incidents
-        self._taken: list[Wanted] = []  # by receivers; not saved yet
+        self._taken: list[DueMessage] = []  # by receivers; not saved yet
         self._lost = ""  # why this instance does not lead, as told last
         self.finished = threading.Event()
         self.finished.set()
@@ -174,11 +174,11 @@ class Notifying:
         self._ledger.save(self._confirmed(self._taken, now_ms))
         self._taken = []
 
-    def _is_owed(self, wanted: Wanted) -> bool:
+    def _is_owed(self, wanted: DueMessage) -> bool:
         subject = wanted.subject
         return is_owed(self._ledger.of(subject.cluster).get(subject, NOTHING), wanted.notice)
 
-    def _confirmed(self, taken: Iterable[Wanted], now_ms: int) -> dict[Subject, Record | None]:
+    def _confirmed(self, taken: Iterable[DueMessage], now_ms: int) -> dict[Subject, Record | None]:
         changes: dict[Subject, Record | None] = {}
         for wanted in taken:
             subject = wanted.subject
@@ -194,12 +194,12 @@ class Notifying:
                     self._give_up(module, subject, incident, reason)
         return changes
 
-    def _why_given_up(self, module: str, taken: Wanted) -> str:
+    def _why_given_up(self, module: str, taken: DueMessage) -> str:
         if module != taken.notice.module:
             return TOO_LATE
         return TOO_MANY if self._closes_by_id(taken) else PASSED
 
-    def _closes_by_id(self, wanted: Wanted) -> bool:
+    def _closes_by_id(self, wanted: DueMessage) -> bool:
         subject, module = wanted.subject, wanted.notice.module
         policy = self._policies.get(module)
         return bool(policy and policy.send_close and self._by_name[module].closes_by_id(subject))

@@ -10,7 +10,7 @@ import numpy as np
 from warren.model.board import Board
 from warren.model.status import Status
 from warren.model.verdicts import Verdicts
-from warren.notify.due_message import Place, Wanted
+from warren.notify.due_message import DueMessage, Place
 from warren.notify.incidents import NOTHING, Policy, Record, advance, given_up, notices, trimmed
 from warren.notify.lag_rules import Alarm, LagWatch, Seen
 from warren.notify.message import Subject
@@ -139,7 +139,7 @@ class NotifierRound:
     current: CurrentCluster = ALL_READ  # which of its groups are not all read
     new_id: Callable[[], str] = _random_id
     changes: dict[Subject, Record | None] = field(default_factory=dict)
-    wanted: dict[str, dict[Subject, list[Wanted]]] = field(default_factory=dict)  # by module
+    wanted: dict[str, dict[Subject, list[DueMessage]]] = field(default_factory=dict)  # by module
     there: list[Subject] = field(default_factory=list)
     missing: list[Subject] = field(default_factory=list)
     given_up: list[tuple[str, Subject, str]] = field(default_factory=list)  # closes, by module
@@ -227,7 +227,7 @@ class NotifierRound:
         for policy in policies:
             due = notices(record, status, policy, subject.group, self.now_ms)
             if due:
-                wanted = [Wanted(subject, each, place, reason) for each in due]
+                wanted = [DueMessage(subject, each, place, reason) for each in due]
                 self.wanted.setdefault(policy.module, {})[subject] = wanted
         after = trimmed(record, status, self.policies, self.now_ms)
         self.given_up += [

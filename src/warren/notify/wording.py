@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 from warren.config import Config
 from warren.model import bounds
+from warren.model.kafka_names import readable
 from warren.model.status import Status
 from warren.notify.message import DigestLine, Message, PartitionResult
-from warren.notify.templates.template_data import readable
 
 
 def page_url(config: Config) -> str:

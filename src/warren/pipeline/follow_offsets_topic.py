@@ -24,7 +24,7 @@ from warren.clients.kafka import READER
 from warren.config import Connection
 from warren.errors import OffsetsTopicMissing, StreamEnded, Unreachable
 from warren.pipeline import steps
-from warren.pipeline.cluster import Heard, TopicConsumer
+from warren.pipeline.consumers import Heard, TopicConsumer
 from warren.sources import log_ends
 from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 from warren.sources.offsets_topic import BATCH_RECORDS, HandOver, Positions, TopicSource
@@ -44,23 +44,23 @@ def root_cause(told: str) -> str:
 
 
 def starting_positions(
-    following: TopicConsumer, admin: AdminClient, timeout_s: float = log_ends.TIMEOUT_S
+    topic_consumer: TopicConsumer, admin: AdminClient, timeout_s: float = log_ends.TIMEOUT_S
 ) -> Positions:
     """Where to read on: after what was folded last, and at first as configured."""
-    following.notice_growth()
-    leaders, isolation = following.leaders, following.isolation
-    first = earliest_positions(following, admin, timeout_s)
+    topic_consumer.notice_growth()
+    leaders, isolation = topic_consumer.leaders, topic_consumer.isolation
+    first = earliest_positions(topic_consumer, admin, timeout_s)
     end = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
     last = log_ends.by_number(end.table)
     answering = sorted(first.keys() & last.keys())
-    stood = dict(following.progress.position)
-    skips_the_past = following.settings.start_latest and not following.is_new_topic
+    stood = dict(topic_consumer.progress.position)
+    skips_the_past = topic_consumer.settings.start_latest and not topic_consumer.is_new_topic
     fresh = dict(last if skips_the_past else first)
     for partition in answering:
-        is_shortened = partition in following.progress.shortened
+        is_shortened = partition in topic_consumer.progress.shortened
         if is_shortened or stood.get(partition, 0) > last[partition]:
             # What there is now was written later, and all of it is news.
-            forget_partition(following, partition)
+            forget_partition(topic_consumer, partition)
             stood.pop(partition, None)
             fresh[partition] = first[partition]
     # Retention may have taken what was to be read next.
@@ -82,47 +82,47 @@ def reader_group(topics: log_ends.TopicListing, brokers: Collection[int]) -> str
     return next(each for each in names if leaders.get(partition_of(each, partitions)) in brokers)
 
 
-def begin_anew(following: TopicConsumer) -> None:
+def begin_anew(topic_consumer: TopicConsumer) -> None:
     """Forget what the records of an offsets topic said that no longer exists.
 
     Their orders would say nothing about those of the records there are now.
     """
-    following.is_new_topic = True
-    with following.cluster.lock:
-        _forget(following, lambda _: True)
-        following.progress.forget_positions()
-        following.homes.forget()
+    topic_consumer.is_new_topic = True
+    with topic_consumer.cluster.lock:
+        _forget(topic_consumer, lambda _: True)
+        topic_consumer.progress.forget_positions()
+        topic_consumer.homes.forget()
 
 
-def forget_partition(following: TopicConsumer, partition: int) -> None:
+def forget_partition(topic_consumer: TopicConsumer, partition: int) -> None:
     """Forget the groups of one partition, whose end is before where reading stood.
 
     So it is after an unclean election: records were lost, and their orders are given anew.
     """
-    topics = following.cluster.topics
-    count = topics.counts[following.settings.offsets_topic] if topics else 1
-    with following.cluster.lock:
-        _forget(following, lambda group: partition_of(group, count) == partition)
-        own, topic = following.own_group, following.settings.offsets_topic
-        following.cluster.windows.delete_group(own, topic)  # its orders are all partitions'
-        following.progress.read_s.pop(partition, None)
-        following.progress.shortened.discard(partition)
+    topics = topic_consumer.cluster.topics
+    count = topics.counts[topic_consumer.settings.offsets_topic] if topics else 1
+    with topic_consumer.cluster.lock:
+        _forget(topic_consumer, lambda group: partition_of(group, count) == partition)
+        own, topic = topic_consumer.own_group, topic_consumer.settings.offsets_topic
+        topic_consumer.cluster.windows.delete_group(own, topic)  # its orders are all partitions'
+        topic_consumer.progress.read_s.pop(partition, None)
+        topic_consumer.progress.shortened.discard(partition)
 
 
-def _forget(following: TopicConsumer, is_of_it: Callable[[str], bool]) -> None:
+def _forget(topic_consumer: TopicConsumer, is_of_it: Callable[[str], bool]) -> None:
     """Forget what Kafka said of these groups, as far as this consumer follows them."""
-    cluster = following.cluster
+    cluster = topic_consumer.cluster
     for group in sorted(kafkas_groups(cluster.windows) | cluster.membership.groups.keys()):
-        if following.follows(group) and is_of_it(group):
+        if topic_consumer.follows(group) and is_of_it(group):
             forget_kafkas(cluster.windows, group)
             cluster.membership.forget(group)
 
 
 def earliest_positions(
-    following: TopicConsumer, admin: AdminClient, timeout_s: float = log_ends.TIMEOUT_S
+    topic_consumer: TopicConsumer, admin: AdminClient, timeout_s: float = log_ends.TIMEOUT_S
 ) -> dict[int, int]:
     which = log_ends.EARLIEST
-    first = log_ends.fetch_ends(admin, following.leaders, which=which, timeout_s=timeout_s)
+    first = log_ends.fetch_ends(admin, topic_consumer.leaders, which=which, timeout_s=timeout_s)
     return log_ends.by_number(first.table)
 
 
@@ -138,18 +138,18 @@ class TopicReader:
     def __init__(
         self,
         spark: SparkSession,
-        following: TopicConsumer,
+        topic_consumer: TopicConsumer,
         connection: Connection,
         changed: Callable[[], None],
     ) -> None:
-        settings = following.settings
+        settings = topic_consumer.settings
         self._spark = spark
-        self._following = following
+        self._topic_consumer = topic_consumer
         self._connection = connection
         self._changed = changed
-        is_begun = bool(following.progress.position)  # by the snapshot it goes on from
+        is_begun = bool(topic_consumer.progress.position)  # by the snapshot it goes on from
         if settings.start_latest and settings.backfill_earliest and not is_begun:
-            following.heard = Heard()
+            topic_consumer.heard = Heard()
         self._told = time.monotonic()
         self._is_caught_up = False
         self._log = log.bind(
@@ -158,7 +158,7 @@ class TopicReader:
 
     @cached_property
     def _admin(self) -> AdminClient:
-        return kafka.admin_client(self._following.settings.servers, self._connection)
+        return kafka.admin_client(self._topic_consumer.settings.servers, self._connection)
 
     def run(self, stop: threading.Event) -> None:
         """Follow from where the windows stand; returns when asked to, or to begin anew."""
@@ -167,19 +167,19 @@ class TopicReader:
         self._notice_anew()
         self._renew_leaders()
         assigned = self._assigned()
-        stood = dict(self._following.progress.position)
-        start = starting_positions(self._following, self._admin, ANSWER_S)
+        stood = dict(self._topic_consumer.progress.position)
+        start = starting_positions(self._topic_consumer, self._admin, ANSWER_S)
         self._tell_lost(stood, start)
         if not start:
             raise StreamEnded("no partition of the offsets topic answers")
-        progress = self._following.progress
+        progress = self._topic_consumer.progress
         progress.unanswered = sorted(assigned - start.keys())
         again_at = time.monotonic() + UNANSWERED_S if progress.unanswered else math.inf
-        with self._following.cluster.lock:
+        with self._topic_consumer.cluster.lock:
             progress.begin(start, self._now())
-        steps.refresh_progress(self._following, self._admin, self._now(), ANSWER_S)
+        steps.refresh_progress(self._topic_consumer, self._admin, self._now(), ANSWER_S)
         if progress.remaining > BATCH_RECORDS:
-            self._read_to_end(self._following, start, stop)
+            self._read_to_end(self._topic_consumer, start, stop)
             start = {partition: progress.position[partition] for partition in start}
         if stop.is_set():
             return
@@ -187,9 +187,9 @@ class TopicReader:
             while self._assigned() == assigned and time.monotonic() < again_at:
                 # One that did not answer just now is looked at when it is tried again.
                 is_shortened = bool(progress.shortened & start.keys())
-                if stop.is_set() or self._following.is_made_anew or is_shortened:
+                if stop.is_set() or self._topic_consumer.is_made_anew or is_shortened:
                     return
-                self._fold_next(self._following, hand_over)
+                self._fold_next(self._topic_consumer, hand_over)
                 self._tell_progress()
                 if not query.isActive and not hand_over.holds:
                     raise StreamEnded(_reason(query.exception()))
@@ -199,26 +199,26 @@ class TopicReader:
 
         Until all of it is read no snapshot is made: a start after this one does it anew.
         """
-        while not self._following.progress.position:
+        while not self._topic_consumer.progress.position:
             if stop.wait(POLL_S):
                 return
-        if self._following.unread_past is None:
-            self._following.unread_past = {*range(self._following.partition_count)}
-        past, left = self._following.backfill(), self._following.unread_past
+        if self._topic_consumer.unread_past is None:
+            self._topic_consumer.unread_past = {*range(self._topic_consumer.partition_count)}
+        past, left = self._topic_consumer.backfill(), self._topic_consumer.unread_past
         self._read_past(past, left, stop)
-        if left and not self._following.is_new_topic:
+        if left and not self._topic_consumer.is_new_topic:
             self._log.warning(
                 "backfill interrupted; the next start begins it anew", records=past.progress.records
             )
             return
         self._log.info("backfill done", records=past.progress.records)
-        self._following.heard = None
+        self._topic_consumer.heard = None
         stop.wait()
 
     def _read_past(self, past: TopicConsumer, left: set[int], stop: threading.Event) -> None:
         """Read every partition when it has a leader; of a topic made anew there is no past."""
         told: set[int] = set()
-        while left and not self._following.is_new_topic:
+        while left and not self._topic_consumer.is_new_topic:
             start = self._past_positions(past, left)
             if start and not self._read_to_end(past, start, stop):
                 return
@@ -234,12 +234,12 @@ class TopicReader:
 
     def _past_positions(self, past: TopicConsumer, left: set[int]) -> Positions:
         """Where to begin: with what the live reading has begun on, so that nothing lies between."""
-        begun = left & self._following.progress.position.keys() & self._assigned()
+        begun = left & self._topic_consumer.progress.position.keys() & self._assigned()
         first = earliest_positions(past, self._admin, ANSWER_S) if begun else {}
         return {partition: at for partition, at in first.items() if partition in begun}
 
     def _read_to_end(
-        self, following: TopicConsumer, start: Positions, stop: threading.Event
+        self, topic_consumer: TopicConsumer, start: Positions, stop: threading.Event
     ) -> bool:
         """Read what is there now, one batch upon the other; the live query has its pauses.
 
@@ -249,7 +249,7 @@ class TopicReader:
             while is_reading := query.isActive or hand_over.holds:
                 if stop.is_set():
                     break
-                self._fold_next(following, hand_over)
+                self._fold_next(topic_consumer, hand_over)
                 self._tell_progress()
             if failure := query.exception():
                 raise StreamEnded(_reason(failure))
@@ -257,11 +257,11 @@ class TopicReader:
 
     def _notice_anew(self) -> None:
         """In a topic that was deleted and made again the old positions say nothing."""
-        following = self._following
-        if following.is_made_anew:
+        topic_consumer = self._topic_consumer
+        if topic_consumer.is_made_anew:
             self._log.warning("the offsets topic was made anew; it is read from its earliest")
-            begin_anew(following)
-        following.read_id = following.topic_id or following.read_id
+            begin_anew(topic_consumer)
+        topic_consumer.read_id = topic_consumer.topic_id or topic_consumer.read_id
 
     def _renew_leaders(self) -> None:
         try:
@@ -270,7 +270,7 @@ class TopicReader:
             raise Unreachable(error.args[0].str()) from error
 
     def _now(self) -> float:
-        return self._following.cluster.clock()
+        return self._topic_consumer.cluster.clock()
 
     def _tell_lost(self, stood: Positions, start: Positions) -> None:
         """Retention may have taken what was to be read next, or the topic be another."""
@@ -283,24 +283,26 @@ class TopicReader:
 
     def _wait_for_topic(self, stop: threading.Event) -> bool:
         """A commit counts against the log end of its partition: these come first."""
-        following = self._following
-        while not following.cluster.ends_s or not self._assigned():
-            if following.lacks_topic and not following.is_new_topic:
-                following.is_new_topic = True
-                raise OffsetsTopicMissing(following.settings.offsets_topic, following.cluster.name)
+        topic_consumer = self._topic_consumer
+        while not topic_consumer.cluster.ends_s or not self._assigned():
+            if topic_consumer.lacks_topic and not topic_consumer.is_new_topic:
+                topic_consumer.is_new_topic = True
+                raise OffsetsTopicMissing(
+                    topic_consumer.settings.offsets_topic, topic_consumer.cluster.name
+                )
             if stop.wait(POLL_S):
                 return False
         return True
 
     def _assigned(self) -> set[int]:
         """Partitions that have a leader: one without would hold up all others."""
-        return {number for _, number in self._following.leaders}
+        return {number for _, number in self._topic_consumer.leaders}
 
     @contextmanager
     def _query(
         self, start: Positions, *, until_now: bool = False
     ) -> Iterator[tuple[StreamingQuery, HandOver]]:
-        settings = self._following.settings
+        settings = self._topic_consumer.settings
         hand_over = HandOver()
         # A pool of its own lets small batches pass another cluster's catching up.
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", settings.name)
@@ -317,8 +319,8 @@ class TopicReader:
 
     def _options(self, start: Positions) -> dict[str, str]:
         """How Spark logs in; keys and certificates as they are now, as they may be renewed."""
-        settings, leaders = self._following.settings, self._following.leaders
-        topics = self._following.cluster.topics or log_ends.TopicListing({}, {}, {})
+        settings, leaders = self._topic_consumer.settings, self._topic_consumer.leaders
+        topics = self._topic_consumer.cluster.topics or log_ends.TopicListing({}, {}, {})
         answering = {broker for (_, number), broker in leaders.items() if number in start}
         group = reader_group(topics, answering)
         try:
@@ -327,14 +329,14 @@ class TopicReader:
             raise StreamEnded(f"there is nothing to log in with: {error}") from error
         return login | {"kafka.isolation.level": settings.isolation_level.replace("-", "_")}
 
-    def _fold_next(self, following: TopicConsumer, hand_over: HandOver) -> None:
+    def _fold_next(self, topic_consumer: TopicConsumer, hand_over: HandOver) -> None:
         if batch := hand_over.take(POLL_S):
-            steps.fold(following, batch, self._now())
+            steps.fold(topic_consumer, batch, self._now())
             hand_over.done()
             self._changed()
 
     def _tell_progress(self) -> None:
-        progress, now = self._following.progress, self._now()
+        progress, now = self._topic_consumer.progress, self._now()
         was_caught_up, self._is_caught_up = self._is_caught_up, progress.is_caught_up
         if progress.is_caught_up:
             if not was_caught_up:

@@ -9,12 +9,12 @@ is taken for older than all that is read there: its orders are moved below zero.
 from collections.abc import Collection
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from warren.model.arrays import Codes, Ints
 from warren.sources.group_offsets import partition_of
-from warren.windows.commit_columns import Codes, encoded
+from warren.windows.commit_columns import encoded
 from warren.windows.precedence import is_kafkas
 from warren.windows.windows import Windows
 
@@ -136,7 +136,7 @@ def _age(windows: Windows, group: str) -> None:
     _age_rows(windows.grid.order, rows)
 
 
-def _age_rows(order: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> None:
+def _age_rows(order: Ints, rows: Ints) -> None:
     order[rows] = np.where(is_kafkas(order[rows]), order[rows] - EARLIER, order[rows])
 
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from warren.model.board import ClusterBoard
-from warren.pipeline.cluster import ClusterState, TopicConsumer
-from warren.pipeline.consumers import OutsideConsumer
+from warren.pipeline.cluster import ClusterState
+from warren.pipeline.consumers import OutsideConsumer, TopicConsumer
 
 
 def describe(
     clusters: Mapping[str, ClusterState],
-    followings: Mapping[str, TopicConsumer],
-    reportings: Mapping[str, OutsideConsumer],
+    topic_consumers: Mapping[str, TopicConsumer],
+    outside_consumers: Mapping[str, OutsideConsumer],
     judged: Mapping[str, ClusterBoard],
     now: float,
 ) -> dict[str, object]:
@@ -20,14 +20,14 @@ def describe(
         for cluster in clusters.values():
             locks.enter_context(cluster.lock)
         return {
-            "ready": all(each.progress.has_caught_up for each in followings.values())
-            and all(each.is_caught_up for each in reportings.values()),
+            "ready": all(each.progress.has_caught_up for each in topic_consumers.values())
+            and all(each.is_caught_up for each in outside_consumers.values()),
             "clusters": {name: _cluster(cluster, now) for name, cluster in clusters.items()},
             "consumers": {
                 name: _consumer(each, judged[each.cluster.name].positions.get(name, {}), now)
-                for name, each in followings.items()
+                for name, each in topic_consumers.items()
             }
-            | {name: _reporting(each, now) for name, each in reportings.items()},
+            | {name: _outside_consumer(each, now) for name, each in outside_consumers.items()},
         }
 
 
@@ -52,21 +52,21 @@ def _age_s(cluster: ClusterState, now: float) -> float | None:
 
 
 def _consumer(
-    following: TopicConsumer, positions: Mapping[int, int], now: float
+    topic_consumer: TopicConsumer, positions: Mapping[int, int], now: float
 ) -> dict[str, object]:
-    progress = following.progress
+    progress = topic_consumer.progress
     left = progress.seconds_left(now)
     lag = {
         str(partition): max(end - progress.position.get(partition, 0), 0)
         for partition, end in progress.end.items()
     }
     return {
-        "cluster": following.cluster.name,
-        "state": _state(following),
+        "cluster": topic_consumer.cluster.name,
+        "state": _state(topic_consumer),
         "problem": progress.problem,
         "restarts": progress.restarts,
         "records": progress.records,
-        "skipped": dict(following.skips.total),
+        "skipped": dict(topic_consumer.skips.total),
         "remaining": progress.remaining,
         "rate": round(progress.rate(now), 1),
         "seconds_left": _rounded(left),
@@ -84,24 +84,24 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 1)
 
 
-def _reporting(reporting: OutsideConsumer, now: float) -> dict[str, object]:
+def _outside_consumer(outside_consumer: OutsideConsumer, now: float) -> dict[str, object]:
     """Of consumers whose commits are in ZooKeeper, or asked for: there are no positions."""
-    state = "catching up" if reporting.is_behind else "caught up"
-    state = state if reporting.is_caught_up else "connecting"
+    state = "catching up" if outside_consumer.is_behind else "caught up"
+    state = state if outside_consumer.is_caught_up else "connecting"
     return {
-        "cluster": reporting.cluster.name,
-        "state": "failed" if reporting.problem else state,
-        "problem": reporting.problem,
-        "restarts": reporting.restarts,
-        "records": reporting.records,
-        "skipped": dict(reporting.skips.total),
+        "cluster": outside_consumer.cluster.name,
+        "state": "failed" if outside_consumer.problem else state,
+        "problem": outside_consumer.problem,
+        "restarts": outside_consumer.restarts,
+        "records": outside_consumer.records,
+        "skipped": dict(outside_consumer.skips.total),
         "remaining": 0,
-        "behind_s": _rounded(reporting.behind_s(now)),
+        "behind_s": _rounded(outside_consumer.behind_s(now)),
     }
 
 
-def _state(following: TopicConsumer) -> str:
-    progress = following.progress
+def _state(topic_consumer: TopicConsumer) -> str:
+    progress = topic_consumer.progress
     if progress.problem:
         return "failed"
     if not progress.position:

@@ -39,19 +39,19 @@ class GroupPoller:
 
     def __init__(
         self,
-        reporting: OutsideConsumer,
+        outside_consumer: OutsideConsumer,
         connection: Connection,
         changed: Callable[[], None],
     ) -> None:
-        settings = reporting.settings
-        self._reporting = reporting
+        settings = outside_consumer.settings
+        self._outside_consumer = outside_consumer
         self._changed = changed
         self._complaints = Complaints()
         self._connection = connection
         # Whoever does not answer must not delay the next poll.
-        self._timeout_s = min(MAX_TIMEOUT_S, max(MIN_TIMEOUT_S, reporting.period_s / 2))
-        held, last_order = held_outside(reporting.cluster.windows)
-        ours = reporting.cluster.elsewhere_before.get(settings.name, held.keys())
+        self._timeout_s = min(MAX_TIMEOUT_S, max(MIN_TIMEOUT_S, outside_consumer.period_s / 2))
+        held, last_order = held_outside(outside_consumer.cluster.windows)
+        ours = outside_consumer.cluster.elsewhere_before.get(settings.name, held.keys())
         self._polled = PolledOffsets(
             {group: held[group] for group in held.keys() & ours}, last_order
         )
@@ -62,7 +62,7 @@ class GroupPoller:
 
     @cached_property
     def _admin(self) -> AdminClient:
-        servers = self._reporting.settings.servers
+        servers = self._outside_consumer.settings.servers
         return kafka.admin_client(servers, self._connection, self._complaints)
 
     @cached_property
@@ -79,13 +79,13 @@ class GroupPoller:
                 self._admin.poll(0)  # brings the reason, such as a wrong password
                 raise Unreachable(self._complaints.reason(error)) from error
             self._complaints.forget()
-            stop.wait(max(began + self._reporting.period_s - time.monotonic(), MIN_PAUSE_S))
+            stop.wait(max(began + self._outside_consumer.period_s - time.monotonic(), MIN_PAUSE_S))
 
     def _poll(self, stop: threading.Event) -> None:
         listed = list_groups(self._admin, self._timeout_s)
         wanted = self._wanted(listed.groups | self._polled.groups)
         asked = wanted & listed.groups | self._unlisted(wanted - listed.groups, listed)
-        began_s = self._reporting.cluster.clock()
+        began_s = self._outside_consumer.cluster.clock()
         self._polled.begin(int(began_s * 1000))
         reasons: Counter[str] = Counter()
         for answers in self._asks.ask(listed, asked, self._polled.known):
@@ -101,13 +101,13 @@ class GroupPoller:
         self._tell_unanswered(reasons, listed)
         if reasons.total() and reasons.total() == len(asked):
             raise Unreachable(reasons.most_common(1)[0][0])
-        self._reporting.polled_s = began_s
+        self._outside_consumer.polled_s = began_s
         self._end(None if listed.problem else wanted)
 
     def _note_answered(self, groups: Iterable[str], began_s: float) -> None:
         """Who has answered is known as it was when the poll began, or later."""
-        with self._reporting.cluster.lock:
-            self._reporting.answered_s |= dict.fromkeys(groups, began_s)
+        with self._outside_consumer.cluster.lock:
+            self._outside_consumer.answered_s |= dict.fromkeys(groups, began_s)
 
     def _unlisted(self, groups: frozenset[str], listed: Listed) -> frozenset[str]:
         """Those to ask about by name: though a complete list lacks them, they may be there."""
@@ -117,8 +117,8 @@ class GroupPoller:
 
     def _wanted(self, groups: frozenset[str]) -> frozenset[str]:
         """Those that the lists let pass; if they are too many, those that are known and some."""
-        wanted = frozenset(group for group in groups if self._reporting.accepts(group))
-        cluster, known = self._reporting.cluster, self._polled.groups
+        wanted = frozenset(group for group in groups if self._outside_consumer.accepts(group))
+        cluster, known = self._outside_consumer.cluster, self._polled.groups
         room = max(cluster.windows.limits.groups - len(wanted & known), 0)
         if len(new := sorted(wanted - known)) <= room:
             return wanted
@@ -128,27 +128,29 @@ class GroupPoller:
         return wanted.difference(too_many)
 
     def _end(self, asked: frozenset[str] | None) -> None:
-        reporting = self._reporting
+        outside_consumer = self._outside_consumer
         self._fold(self._polled.end(asked))
-        if reporting.problem:
+        if outside_consumer.problem:
             self._log.info("brokers answer again")
-            reporting.problem = ""
+            outside_consumer.problem = ""
             self._changed()
         if asked is None:
             return
-        with reporting.cluster.lock:
-            reporting.cluster.elsewhere[reporting.settings.name] = self._polled.groups
-            for group in reporting.answered_s.keys() - asked:
-                del reporting.answered_s[group]
-        if self._polled.is_settled and not reporting.is_caught_up:
-            reporting.is_caught_up = True
-            forget_vanished(reporting.cluster)
-            self._log.info("caught up", records=reporting.records)
+        with outside_consumer.cluster.lock:
+            outside_consumer.cluster.elsewhere[outside_consumer.settings.name] = self._polled.groups
+            for group in outside_consumer.answered_s.keys() - asked:
+                del outside_consumer.answered_s[group]
+        if self._polled.is_settled and not outside_consumer.is_caught_up:
+            outside_consumer.is_caught_up = True
+            forget_vanished(outside_consumer.cluster)
+            self._log.info("caught up", records=outside_consumer.records)
             self._changed()
 
     def _fold(self, reported: OutsideChanges) -> None:
         if reported.commits or reported.owners:
-            steps.fold_reported(self._reporting, reported, self._reporting.cluster.clock())
+            steps.fold_outside_changes(
+                self._outside_consumer, reported, self._outside_consumer.cluster.clock()
+            )
             self._changed()
 
     def _tell_unanswered(self, reasons: Counter[str], listed: Listed) -> None:

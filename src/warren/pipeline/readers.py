@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from warren.config import Config
-from warren.pipeline.cluster import ClusterState, TopicConsumer
-from warren.pipeline.consumers import OutsideConsumer
+from warren.pipeline.cluster import ClusterState
+from warren.pipeline.consumers import OutsideConsumer, TopicConsumer
 from warren.pipeline.follow_offsets_topic import TopicReader
 from warren.pipeline.poll_groups import GroupPoller
 from warren.pipeline.threads import Trouble, surviving
@@ -25,11 +25,11 @@ class Readers:
     stop: threading.Event
 
     def watch(
-        self, clusters: Mapping[str, ClusterState], followings: Mapping[str, TopicConsumer]
+        self, clusters: Mapping[str, ClusterState], topic_consumers: Mapping[str, TopicConsumer]
     ) -> Iterator[threading.Thread]:
         """Ask the brokers: topics, log ends, dead groups, how far there is to read."""
         for name, cluster in clusters.items():
-            own = [each for each in followings.values() if each.cluster is cluster]
+            own = [each for each in topic_consumers.values() if each.cluster is cluster]
             settings = self.config.clusters[name]
             connection = self.config.connection(settings)
             watcher = Watcher(cluster, settings, connection, own, self.changed)
@@ -46,24 +46,26 @@ class Readers:
                 yield surviving(f"progress {name}", watcher.watch_progress, Trouble(), self.stop)
 
     def follow(
-        self, followings: Mapping[str, TopicConsumer], spark: SparkSession
+        self, topic_consumers: Mapping[str, TopicConsumer], spark: SparkSession
     ) -> Iterator[threading.Thread]:
         """Read the offsets topics."""
-        for name, following in followings.items():
-            connection = self.config.connection(following.settings)
-            follower = TopicReader(spark, following, connection, self.changed)
-            progress = following.progress
+        for name, topic_consumer in topic_consumers.items():
+            connection = self.config.connection(topic_consumer.settings)
+            follower = TopicReader(spark, topic_consumer, connection, self.changed)
+            progress = topic_consumer.progress
             yield surviving(f"consumer {name}", follower.run, progress, self.stop, self.changed)
-            if following.heard is not None:
+            if topic_consumer.heard is not None:
                 yield surviving(f"backfill {name}", follower.backfill, Trouble(), self.stop)
 
-    def hear(self, reportings: Mapping[str, OutsideConsumer]) -> Iterator[threading.Thread]:
+    def hear(self, outside_consumers: Mapping[str, OutsideConsumer]) -> Iterator[threading.Thread]:
         """Take the commits that are not read from an offsets topic."""
-        for name, reporting in reportings.items():
+        for name, outside_consumer in outside_consumers.items():
             follower: GroupPoller | ZookeeperWatcher
-            if reporting.is_asked:
-                connection = self.config.connection(reporting.settings)
-                follower = GroupPoller(reporting, connection, self.changed)
+            if outside_consumer.is_asked:
+                connection = self.config.connection(outside_consumer.settings)
+                follower = GroupPoller(outside_consumer, connection, self.changed)
             else:
-                follower = ZookeeperWatcher(reporting, self.changed)
-            yield surviving(f"consumer {name}", follower.run, reporting, self.stop, self.changed)
+                follower = ZookeeperWatcher(outside_consumer, self.changed)
+            yield surviving(
+                f"consumer {name}", follower.run, outside_consumer, self.stop, self.changed
+            )

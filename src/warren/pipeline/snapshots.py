@@ -23,7 +23,8 @@ import structlog
 
 from warren.config import Config, Storage
 from warren.errors import NotKept, StartError
-from warren.pipeline.cluster import ClusterState, TopicConsumer, new_cluster
+from warren.pipeline.cluster import ClusterState, new_cluster
+from warren.pipeline.consumers import TopicConsumer
 from warren.sources.log_ends import TopicListing
 from warren.windows import snapshot_arrays
 from warren.windows.snapshot_arrays import Arrays, Lying, Room
@@ -60,7 +61,7 @@ class Snapshots:
     directory: Path
     interval_s: float
     clusters: Mapping[str, ClusterState]
-    followings: Mapping[str, TopicConsumer]
+    topic_consumers: Mapping[str, TopicConsumer]
     storage: Storage
     kind: str = "snapshots"
     name: str = "state"
@@ -135,9 +136,11 @@ class Snapshots:
         return self.directory / f"{quote(cluster.name, safe='')}.npz"
 
     def _own(self, cluster: ClusterState) -> dict[str, TopicConsumer]:
-        return {name: each for name, each in self.followings.items() if each.cluster is cluster}
+        return {
+            name: each for name, each in self.topic_consumers.items() if each.cluster is cluster
+        }
 
-    def _settings(self, followings: Mapping[str, TopicConsumer]) -> dict[str, Any]:
+    def _settings(self, topic_consumers: Mapping[str, TopicConsumer]) -> dict[str, Any]:
         return {
             "intervals": self.storage.intervals,
             "min-distance": self.storage.min_distance,
@@ -148,7 +151,7 @@ class Snapshots:
                     "isolation-level": each.settings.isolation_level,
                     "groups": [each.settings.group_allowlist, each.settings.group_denylist],
                 }
-                for name, each in followings.items()
+                for name, each in topic_consumers.items()
             },
         }
 
@@ -194,25 +197,31 @@ class Snapshots:
         cluster.elsewhere_before = {name: {*groups} for name, groups in facts.elsewhere.items()}
         cluster.topics = TopicListing(facts.partition_counts, {}, facts.topic_ids)
         cluster.topics_s, cluster.restored_s = facts.topics_s, facts.saved_s
-        for name, following in own.items():
+        for name, topic_consumer in own.items():
             position = facts.positions.get(name, {})
-            following.progress.position.update(position)
+            topic_consumer.progress.position.update(position)
             read_s = facts.read_s.get(name, dict.fromkeys(position, facts.saved_s))
-            following.progress.read_s.update(read_s)
-            following.read_id = facts.read_ids.get(name)
-            following.homes.count = facts.partition_counts.get(following.settings.offsets_topic, 0)
+            topic_consumer.progress.read_s.update(read_s)
+            topic_consumer.read_id = facts.read_ids.get(name)
+            topic_consumer.homes.count = facts.partition_counts.get(
+                topic_consumer.settings.offsets_topic, 0
+            )
         return facts.saved_s
 
 
 def snapshots_of(
-    config: Config, clusters: Mapping[str, ClusterState], followings: Mapping[str, TopicConsumer]
+    config: Config,
+    clusters: Mapping[str, ClusterState],
+    topic_consumers: Mapping[str, TopicConsumer],
 ) -> Snapshots | None:
     """What saves a monitor's clusters; None if nothing is to outlive the process."""
     general = config.general
     if not general.state_dir:
         return None
     directory = Path(general.state_dir).absolute() / "snapshots"
-    return Snapshots(directory, general.snapshot_interval, clusters, followings, config.storage)
+    return Snapshots(
+        directory, general.snapshot_interval, clusters, topic_consumers, config.storage
+    )
 
 
 def _set_aside(file: Path) -> Path:

@@ -2,7 +2,7 @@
 
     offsets topic ─ follow ─► decoded batches ─ fold ─► windows ─ judge ─► board
     brokers ─ refresh_topics, refresh_ends ─────────────┤
-    ZooKeeper, polled groups ─ fold_reported ───────────┘
+    ZooKeeper, polled groups ─ fold_outside_changes ────┘
 
 Each function is one step and keeps nothing: what lasts from batch to batch is the `Cluster` it is
 given. Who calls them, when, and what happens when one fails is `app`'s business.
@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from confluent_kafka import KafkaException
@@ -28,11 +27,12 @@ from warren.decode.commits import decode
 from warren.decode.group_records import parse_group_record
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.evaluate.rules import Rule
+from warren.model.arrays import Ints
 from warren.model.board import NO_END, ClusterBoard, StoredWindows, TopicEnds
 from warren.model.group_events import ClassicGroup, Event, Malformed
 from warren.model.window_arrays import Histories
-from warren.pipeline.cluster import Accepts, ClusterState, TopicConsumer
-from warren.pipeline.consumers import OutsideConsumer, Sources, groups_by_consumer
+from warren.pipeline.cluster import Accepts, ClusterState
+from warren.pipeline.consumers import OutsideConsumer, Sources, TopicConsumer, groups_by_consumer
 from warren.sources import group_offsets, log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, TopicSource
 from warren.sources.outside_changes import OutsideChanges
@@ -41,7 +41,6 @@ from warren.windows.limits import NO_ROOM
 from warren.windows.replaced_topic import replace_topic
 from warren.windows.window_reader import histories, newest_commits
 
-Ints = npt.NDArray[np.int64]
 Store = Callable[[str, Histories], StoredWindows]
 
 MS = 1000
@@ -56,40 +55,42 @@ def follow(
     return offsets_topic.each_batch(records.transform(decode), source, hand_over, scratch)
 
 
-def fold(following: TopicConsumer, batch: Batch, now: float) -> None:
+def fold(topic_consumer: TopicConsumer, batch: Batch, now: float) -> None:
     """Bring a batch into its cluster's windows: commits, owners, our own progress."""
-    cluster, now_s = following.cluster, int(now)
-    following.notice_growth()
-    events, malformed = group_events(batch.table, following)
-    commits = accepted(batch.table, following.accepts)
+    cluster, now_s = topic_consumer.cluster, int(now)
+    topic_consumer.notice_growth()
+    events, malformed = group_events(batch.table, topic_consumer)
+    commits = accepted(batch.table, topic_consumer.accepts)
     skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
     with cluster.lock:
         changes = cluster.membership.fold(events)
         cluster.windows.dropped[NO_ROOM] += changes.no_room
-        commits = with_written_ms(commits, following.read_before_ms(commits), now)
-        at_home, elsewhere = following.homes.apart(commits)
+        commits = with_written_ms(commits, topic_consumer.read_before_ms(commits), now)
+        at_home, elsewhere = topic_consumer.homes.apart(commits)
         cluster.windows.fold(elsewhere, now_s, past=True)
-        cluster.windows.fold(at_home, now_s, past=following.is_backfill)
+        cluster.windows.fold(at_home, now_s, past=topic_consumer.is_backfill)
         for group, owners in changes.owners.items():
             cluster.windows.set_owners(group, owners)
-        if following.reports_itself:
-            cluster.windows.fold(own_commits(following, batch.table, now_s), now_s)
-        following.progress.advance(batch.until, len(batch.table), now)
-    following.skips.add(following.settings.name, skipped, now)
+        if topic_consumer.reports_itself:
+            cluster.windows.fold(own_commits(topic_consumer, batch.table, now_s), now_s)
+        topic_consumer.progress.advance(batch.until, len(batch.table), now)
+    topic_consumer.skips.add(topic_consumer.settings.name, skipped, now)
 
 
-def fold_reported(reporting: OutsideConsumer, reported: OutsideChanges, now: float) -> None:
+def fold_outside_changes(
+    outside_consumer: OutsideConsumer, reported: OutsideChanges, now: float
+) -> None:
     """Bring what ZooKeeper or a poll told into its cluster's windows: commits, removals, owners."""
-    cluster = reporting.cluster
+    cluster = outside_consumer.cluster
     with cluster.lock:
-        commits = reporting.that_count(reported.commits)
-        commits = with_written_ms(commits, reporting.read_before_ms(commits), now)
+        commits = outside_consumer.that_count(reported.commits)
+        commits = with_written_ms(commits, outside_consumer.read_before_ms(commits), now)
         cluster.windows.fold(commits, int(now))
         for group, owners in reported.owners.items():
             if not cluster.membership.has_members(group):  # else they are known from Kafka
                 cluster.windows.set_owners(group, owners)
-    reporting.records += len(reported.commits)
-    reporting.skips.add(reporting.settings.name, reported.skipped, now)
+    outside_consumer.records += len(reported.commits)
+    outside_consumer.skips.add(outside_consumer.settings.name, reported.skipped, now)
 
 
 def refresh_topics(
@@ -133,20 +134,23 @@ def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_
 
 
 def refresh_progress(
-    following: TopicConsumer, admin: AdminClient, now: float, timeout_s: float = log_ends.TIMEOUT_S
+    topic_consumer: TopicConsumer,
+    admin: AdminClient,
+    now: float,
+    timeout_s: float = log_ends.TIMEOUT_S,
 ) -> None:
     """See how far the offsets topic goes, and how far of it no open transaction holds back.
 
     `now` is when they are asked for: what was written before is before the end that is told.
     """
-    leaders, isolation = following.leaders, following.isolation
-    with following.cluster.lock:
-        position = dict(following.progress.position)
+    leaders, isolation = topic_consumer.leaders, topic_consumer.isolation
+    with topic_consumer.cluster.lock:
+        position = dict(topic_consumer.progress.position)
     end = stable = log_ends.fetch_ends(admin, leaders, timeout_s=timeout_s)
     if isolation is not log_ends.UNCOMMITTED:
         stable = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
-    with following.cluster.lock:
-        following.progress.see_ends(
+    with topic_consumer.cluster.lock:
+        topic_consumer.progress.see_ends(
             log_ends.by_number(end.table), log_ends.by_number(stable.table), now, position
         )
 
@@ -186,7 +190,7 @@ def judge_cluster(
     cluster: ClusterState, sources: Sources, settings: JudgeSettings, now_s: int, store: Store
 ) -> ClusterBoard:
     """Judge every group as of when it was read; show the windows and positions judged by."""
-    followings = sources.followings
+    topic_consumers = sources.topic_consumers
     with cluster.lock:
         cluster.windows.expire(int(cluster.restored_s) or now_s)
         cluster.windows.ends.rows.forget_before(sources.all_read_s())
@@ -198,7 +202,9 @@ def judge_cluster(
             store(cluster.name, view),
             topic_ends(cluster.windows.ends),
             generations={name: each.epoch for name, each in cluster.membership.groups.items()},
-            positions={each.settings.name: dict(each.progress.position) for each in followings},
+            positions={
+                each.settings.name: dict(each.progress.position) for each in topic_consumers
+            },
             outside=groups_by_consumer(cluster),
             idle=dict(cluster.membership.idle),
         )
@@ -218,7 +224,9 @@ def delete_group(cluster: ClusterState, group: str, topic: str | None) -> None:
         cluster.windows.delete_group(group, topic)
 
 
-def group_events(decoded: pa.Table, following: TopicConsumer) -> tuple[list[Event], Counter[str]]:
+def group_events(
+    decoded: pa.Table, topic_consumer: TopicConsumer
+) -> tuple[list[Event], Counter[str]]:
     """Parse the records about groups, in the order of the log; what cannot be parsed, by reason."""
     raw = decoded.filter(decoded["key"].is_valid())
     events: list[Event] = []
@@ -229,7 +237,7 @@ def group_events(decoded: pa.Table, following: TopicConsumer) -> tuple[list[Even
             continue
         if isinstance(event, ClassicGroup) and event.wrong:
             malformed[event.wrong] += 1
-        if following.hears(event, partition):
+        if topic_consumer.hears(event, partition):
             events.append(event)
     return events, malformed
 
@@ -249,9 +257,9 @@ def accepted(decoded: pa.Table, accepts: Accepts) -> pa.Table:
     return decoded.filter(pc.is_in(decoded["group"], wanted))
 
 
-def own_commits(following: TopicConsumer, decoded: pa.Table, now_s: int) -> pa.Table:
+def own_commits(topic_consumer: TopicConsumer, decoded: pa.Table, now_s: int) -> pa.Table:
     """Burrow's self-report: a commit of its own for each record read, as many as a window holds."""
-    kept = following.cluster.windows.intervals
+    kept = topic_consumer.cluster.windows.intervals
     partition, order = (decoded[name].to_numpy() for name in ("log_partition", "order"))
     by_partition = np.argsort(partition, kind="stable")  # each one's records come in order
     partition, order = partition[by_partition], order[by_partition]
@@ -260,8 +268,8 @@ def own_commits(following: TopicConsumer, decoded: pa.Table, now_s: int) -> pa.T
     partition, order = partition[recent], order[recent]
     return pa.table(
         {
-            "group": pa.array([following.own_group] * len(order), pa.string()),
-            "topic": pa.array([following.settings.offsets_topic] * len(order), pa.string()),
+            "group": pa.array([topic_consumer.own_group] * len(order), pa.string()),
+            "topic": pa.array([topic_consumer.settings.offsets_topic] * len(order), pa.string()),
             "partition": partition,
             "offset": order + 1,
             "committed_ms": np.full(len(order), now_s * MS),

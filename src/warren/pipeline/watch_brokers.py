@@ -17,7 +17,8 @@ from warren.config import Cluster as Settings
 from warren.config import Connection
 from warren.errors import Unreachable
 from warren.pipeline import steps
-from warren.pipeline.cluster import ClusterState, TopicConsumer
+from warren.pipeline.cluster import ClusterState
+from warren.pipeline.consumers import TopicConsumer
 from warren.sources import log_ends
 from warren.sources.group_offsets import OFFSETS_TOPIC
 from warren.sources.log_ends import LATEST, Partition, TopicListing
@@ -137,12 +138,12 @@ class Watcher:
         cluster: ClusterState,
         settings: Settings,
         connection: Connection,
-        followings: Sequence[TopicConsumer],
+        topic_consumers: Sequence[TopicConsumer],
         changed: Callable[[], None],
     ) -> None:
         self._cluster = cluster
         self._settings = settings
-        self._followings = followings
+        self._topic_consumers = topic_consumers
         self._changed = changed
         self._log = log.bind(
             type="module", coordinator="cluster", class_="kafka", name=cluster.name
@@ -184,10 +185,10 @@ class Watcher:
     def watch_progress(self, stop: threading.Event) -> None:
         """See how far the offsets topics go, however long a round over all topics takes."""
         while not stop.wait(PROGRESS_S):
-            for following in self._followings:
+            for topic_consumer in self._topic_consumers:
                 now = self._cluster.clock()
-                steps.refresh_progress(following, self._admin, now, self._in_time_s)
-                following.tell_held_back(now)
+                steps.refresh_progress(topic_consumer, self._admin, now, self._in_time_s)
+                topic_consumer.tell_held_back(now)
 
     def _all_missing(self) -> str:
         """Why no partition at all has a log end, if so."""
@@ -214,7 +215,7 @@ class Watcher:
         """Log, once an episode, that topics are not listed any more though they may be there."""
         cluster = self._cluster
         known = cluster.topics.counts.keys() if cluster.topics else set()
-        needed = {following.settings.offsets_topic for following in self._followings}
+        needed = {topic_consumer.settings.offsets_topic for topic_consumer in self._topic_consumers}
         steps.refresh_topics(cluster, self._admin, now, needed or {OFFSETS_TOPIC} & known)
         hidden = cluster.topics.hidden if cluster.topics else {}
         if hidden and not self._are_topics_hidden:
@@ -237,14 +238,16 @@ class Watcher:
             or bool(cluster.missing)
             or bool(cluster.topics.unknown)  # they are gone if the next listing lacks them too
             or cluster.waits_for_topics
-            or any(f.settings.offsets_topic not in cluster.topics.counts for f in self._followings)
+            or any(
+                f.settings.offsets_topic not in cluster.topics.counts for f in self._topic_consumers
+            )
         )
 
     def _reap(self) -> None:
         elsewhere = [*self._cluster.elsewhere.values()]
         if None in elsewhere:
             return  # whose groups these are is not known yet
-        keep = {following.own_group for following in self._followings}
+        keep = {topic_consumer.own_group for topic_consumer in self._topic_consumers}
         keep = keep.union(*(groups for groups in elsewhere if groups))
         try:
             reaped = steps.reap_groups(self._cluster, self._admin, keep, self._in_time_s)

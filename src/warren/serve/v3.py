@@ -5,15 +5,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from warren.model.arrays import Ints
 from warren.model.go_json import number
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView
 from warren.serve.http.answers import Answer, Request
 from warren.serve.http.site import Site
-
-Ints = npt.NDArray[np.int64]
 
 STATUS_NAMES = [status.name for status in Status]
 

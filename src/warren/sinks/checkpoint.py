@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from warren.config import Config
 from warren.config.sinks import EARLIEST, LATEST
-from warren.config.times import moment
 from warren.errors import NotKept
+from warren.model.times import moment
 
 END = "\n"  # of a text that was written to its end
 

@@ -16,12 +16,13 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient
 
+from warren.model import kafka_names
 from warren.sources.outside_changes import Owners
 
 
 def partition_of(group: str, partitions: int) -> int:
     """The partition of the offsets topic that holds a group, by Java's `hashCode`."""
-    text = group.encode("utf-8", "surrogateescape").decode(errors="replace")
+    text = kafka_names.to_bytes(group).decode(errors="replace")
     code = 0
     for (unit,) in struct.iter_unpack(">H", text.encode("utf-16-be")):
         code = (31 * code + unit) & 0xFFFF_FFFF

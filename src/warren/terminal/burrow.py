@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from warren.errors import GroupUnknown
 from warren.serve.v4 import shapes
+from warren.terminal.answers import Answers
 from warren.terminal.remote import Remote
-from warren.terminal.source import Answers
 
 AT_A_TIME = 8
 ORDER = ("OK", "WARN", "STOP", "STALL", "REWIND")

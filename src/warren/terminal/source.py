@@ -4,30 +4,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from rich.console import Console
 
 from warren import config
 from warren.config.secrets import Secret
-from warren.serve.v4.shapes import Explanation, Group, Groups, Overview
+from warren.terminal.answers import Answers
 from warren.terminal.burrow import recognise
 from warren.terminal.ending import as_ctrl_c
 from warren.terminal.remote import Remote
-
-
-class Answers(Protocol):
-    """Raises `Unanswered`, or `GroupUnknown`, instead of answering."""
-
-    def overview(self) -> Overview: ...
-
-    def groups(self) -> Groups:
-        """All of them."""
-        ...
-
-    def group(self, cluster: str, group: str) -> Group: ...
-
-    def explain(self, cluster: str, group: str) -> Explanation: ...
 
 
 @dataclass(frozen=True)

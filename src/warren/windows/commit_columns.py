@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Mask = npt.NDArray[np.bool_]
+from warren.model import kafka_names
+from warren.model.arrays import Codes, Ints, Mask
 
 LATEST = np.iinfo(np.int64).max
 
@@ -26,8 +24,7 @@ def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     names = array.dictionary.cast(pa.binary()).to_pylist()
-    # Kafka does not promise UTF-8: what is not comes through as Python's lone surrogates.
-    decoded = [name.decode("utf-8", "surrogateescape") for name in names]
+    decoded = [kafka_names.from_bytes(name) for name in names]
     return array.indices.to_numpy(zero_copy_only=False), decoded
 
 

@@ -9,15 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from warren.model.arrays import Counts, Floats, Ints, Mask, Singles
 from warren.windows.commit_columns import encoded
 from warren.windows.grid import CHUNK, push
 from warren.windows.names import Names
 from warren.windows.row_blocks import Blocks, Rows
-
-Ints = npt.NDArray[np.int64]
 
 PACE_S = 30.0  # a rate is of about twice so long
 ROUNDS = 40  # remembered at most; with more, those in between are thinned out
@@ -38,9 +36,9 @@ class EndRows(Rows):
     ends: Ints
     newest: Ints
     lowest: Ints  # of `ends`: a group at or beyond it was at the end of the log not long ago
-    filled: npt.NDArray[np.uint16]
-    seen_s: npt.NDArray[np.float64]  # when the newest was read; 0: nobody said
-    rate: npt.NDArray[np.float32]  # messages a second, of late; NaN: not known
+    filled: Counts
+    seen_s: Floats  # when the newest was read; 0: nobody said
+    rate: Singles  # messages a second, of late; NaN: not known
 
     def __init__(self, intervals: int) -> None:
         super().__init__(
@@ -92,7 +90,7 @@ class EndRows(Rows):
         while len(self.rounds) > 1 and self.rounds[1].answered_s <= moment_s:
             del self.rounds[0]
 
-    def as_of(self, rows: Ints, moment_s: npt.NDArray[np.float64]) -> tuple[Ints, Ints]:
+    def as_of(self, rows: Ints, moment_s: Floats) -> tuple[Ints, Ints]:
         """The newest and the lowest end of each row as they were known at its moment.
 
         A partition that was not known then has those of now.
@@ -161,9 +159,9 @@ def _dispensable(times: list[float]) -> int:
 
 class Columns(NamedTuple):
     counts: Ints  # by topic: its partitions
-    is_known: npt.NDArray[np.bool_]  # whether a partition has an end, and the two after it count
+    is_known: Mask  # whether a partition has an end, and the two after it count
     newest: Ints
-    rate: npt.NDArray[np.float32]  # NaN: not known
+    rate: Singles  # NaN: not known
 
 
 class LogEnds:

@@ -14,15 +14,12 @@ Only late commits that may also merge are taken singly (`singly.py`).
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from warren.model import bounds
+from warren.model.arrays import Ints, Mask
 from warren.model.window_arrays import ranges
 from warren.windows import fold_one_by_one
 from warren.windows.grid import CHUNK, NO_LAG, Grid, push
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 class Commits(NamedTuple):

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from warren.model.arrays import Ints, Mask
 
 
 class Entry(NamedTuple):
@@ -44,7 +43,7 @@ def place(window: list[Entry], commit: Entry, intervals: int, min_distance_ms: i
 
 
 def fold(
-    commits: Sequence[Ints], is_new: npt.NDArray[np.bool_], intervals: int, min_distance_ms: int
+    commits: Sequence[Ints], is_new: Mask, intervals: int, min_distance_ms: int
 ) -> Sequence[Ints]:
     """Fold commits that come sorted by row, each row's window first; the columns of all windows."""
     row, offset, order, committed_ms, lag, observed_s = (column.tolist() for column in commits)

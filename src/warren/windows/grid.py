@@ -3,12 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+from warren.model.arrays import Codes, Counts, Ints, Mask, UInts
 from warren.model.window_arrays import span
 from warren.windows.row_blocks import Rows
-
-Ints = npt.NDArray[np.int64]
-UInts = npt.NDArray[np.uint32]
-Mask = npt.NDArray[np.bool_]
 
 NO_LAG = -1  # a back-filled commit: the log end of its time is not known
 PENDING_LAG = -2  # a commit that waits for its first log end
@@ -29,10 +26,10 @@ class Grid(Rows):
     committed_ms: Ints
     lag: Ints
     observed_s: UInts
-    filled: npt.NDArray[np.uint16]  # how many commits the window holds; 0: no window
+    filled: Counts  # how many commits the window holds; 0: no window
     last_ms: Ints  # when the newest commit was made, also if it was merged into an older one
-    owner: npt.NDArray[np.int32]
-    client: npt.NDArray[np.int32]
+    owner: Codes
+    client: Codes
     stopped: Mask  # judged to have stopped, and no commit has come since
 
     def __init__(self, intervals: int) -> None:
@@ -76,9 +73,7 @@ class Grid(Rows):
             self.filled[row] = count
 
 
-def push(
-    array: npt.NDArray[np.generic], rows: Ints, new: Ints, fresh: npt.NDArray[np.bool_]
-) -> None:
+def push(array: npt.NDArray[np.generic], rows: Ints, new: Ints, fresh: Mask) -> None:
     """Append `new` (rows x k) to the right of each row; a fresh row repeats its first commit."""
     width, more = array.shape[1], new.shape[1]
     where = span(rows)

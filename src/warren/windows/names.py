@@ -1,9 +1,8 @@
 """Names as small numbers, so that a partition holds an integer and not a string."""
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from warren.model.arrays import Ints
 
 
 class Names:

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
+from warren.model.arrays import Ints
 from warren.windows.end_history import LogEnds
 from warren.windows.limits import NO_LIMITS, Limits
 from warren.windows.names import Names
 from warren.windows.pairs import Pairs
 
-Ints = npt.NDArray[np.int64]
 Assignment = Mapping[tuple[str, int], tuple[str, str]]  # (topic, partition) -> (owner, client id)
 
 # Clients that name themselves anew at each start leave names behind; below this many, let them.

@@ -9,15 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from warren.model import bounds
+from warren.model.arrays import Ints
 from warren.windows.commit_columns import Records, after_tombstones
 from warren.windows.end_history import LogEnds
 from warren.windows.fold import Commits, fold
 from warren.windows.grid import PENDING_LAG, Grid
 
-Ints = npt.NDArray[np.int64]
 Key = tuple[str, str, int]  # group, topic, partition
 
 

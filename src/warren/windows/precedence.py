@@ -9,13 +9,10 @@ either to the other is followed.
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from warren.model.arrays import Ints, Mask
 from warren.windows.pending import Key
 from warren.windows.windows import Windows
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 BELOW_KAFKA = -(2**62)
 KAFKAS_FIRST = -(2**61)

@@ -7,6 +7,7 @@ have come by then, and were taken for the old one's.
 import numpy as np
 import pyarrow as pa
 
+from warren.model.kafka_names import to_bytes
 from warren.model.window_arrays import Histories, ranges
 from warren.windows.window_reader import histories
 from warren.windows.windows import Windows
@@ -35,16 +36,11 @@ def commits_since(view: Histories, topic: str, since_s: int) -> pa.Table:
     groups = np.repeat(pair_group, count)[line].tolist()
     return pa.table(
         {
-            "group": pa.array([_bytes(view.groups[group]) for group in groups], pa.binary()),
-            "topic": pa.array([_bytes(topic)] * len(line), pa.binary()),
+            "group": pa.array([to_bytes(view.groups[group]) for group in groups], pa.binary()),
+            "topic": pa.array([to_bytes(topic)] * len(line), pa.binary()),
             "partition": ranges(np.zeros_like(count), count)[line],
             "offset": view.offset[rows[line], column],
             "committed_ms": view.committed_ms[rows[line], column],
             "order": view.order[rows[line], column],
         }
     )
-
-
-def _bytes(name: str) -> bytes:
-    """The name as Kafka has it, which need not be text."""
-    return name.encode("utf-8", "surrogateescape")

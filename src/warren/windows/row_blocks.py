@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from warren.model.arrays import Ints
 from warren.model.window_arrays import ranges
 
-Ints = npt.NDArray[np.int64]
 Width = tuple[()] | tuple[int]
 
 # Below this many unused rows, moving the others together is not worth the work.

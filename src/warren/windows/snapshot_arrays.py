@@ -6,22 +6,20 @@ memory for it is had beforehand: the system takes ten times as long to give it a
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
+from warren.model.arrays import AnyArray, Counts, Ints
 from warren.model.window_arrays import span
 from warren.windows.limits import NO_LIMITS
 from warren.windows.pending import Key
 from warren.windows.row_blocks import Rows
 from warren.windows.windows import Windows
 
-Ints = npt.NDArray[np.int64]
-Arrays = dict[str, npt.NDArray[Any]]
-Room = dict[str, npt.NDArray[Any]]  # memory for columns
-Lying = dict[str, tuple[npt.NDArray[Any], Ints]]  # a column as it lies, and the rows to be taken
+Arrays = dict[str, AnyArray]
+Room = dict[str, AnyArray]  # memory for columns
+Lying = dict[str, tuple[AnyArray, Ints]]  # a column as it lies, and the rows to be taken
 
 
 class SavedNames(Struct):
@@ -102,7 +100,7 @@ def restore(windows: Windows, names: SavedNames, arrays: Arrays) -> None:
     windows.dropped.update(names.dropped)
 
 
-def _check(counts: Ints, filled: npt.NDArray[np.uint16], intervals: int) -> None:
+def _check(counts: Ints, filled: Counts, intervals: int) -> None:
     """Whether there are so many rows, and not more in any than fits: before room is made."""
     if (counts < 0).any() or sum(counts.tolist()) != len(filled) or (filled > intervals).any():
         raise ValueError(f"{len(filled)} rows, and other numbers of partitions")
@@ -122,12 +120,12 @@ def _parts(windows: Windows) -> Iterator[tuple[str, Rows]]:
     yield "waiting", windows.waiting.grid
 
 
-def _columns(prefix: str, rows: Rows) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+def _columns(prefix: str, rows: Rows) -> Iterator[tuple[str, AnyArray]]:
     for name in rows.fields:
         yield f"{prefix}_{name}", getattr(rows, name)[: rows.size]
 
 
-def _copied(column: npt.NDArray[Any], room: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+def _copied(column: AnyArray, room: AnyArray | None) -> AnyArray:
     if room is None or len(room) < len(column):
         return column.copy()
     copied = room[: len(column)]

@@ -8,22 +8,18 @@ from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from warren.model import bounds
-from warren.windows import window_reader
+from warren.model.arrays import Ints, Mask
 from warren.windows.commit_columns import Folded, Records, after_tombstones
 from warren.windows.end_history import LogEnds
 from warren.windows.fold import Commits, fold
 from warren.windows.grid import Grid
 from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fitting
 from warren.windows.owners import Assignment, Owners
-from warren.windows.pairs import Pairs
+from warren.windows.pairs import Pairs, expire_groups
 from warren.windows.pending import Waiting
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 PIECE = 500_000  # records folded at once
 
@@ -221,7 +217,7 @@ class Windows:
         """Drop groups whose last commit is older than `expire_group_s`; their names."""
         oldest_ms = self._oldest_ms(now_s)
         self.dropped += self.waiting.drop_older(oldest_ms)
-        return window_reader.expire(self.pairs, oldest_ms)
+        return expire_groups(self.pairs, oldest_ms)
 
     def _oldest_ms(self, now_s: int) -> int:
         return (now_s - self.expire_group_s) * 1000

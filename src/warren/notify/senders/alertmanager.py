@@ -11,11 +11,11 @@ from itertools import islice
 import msgspec
 
 from warren.config import AlertmanagerNotifier, Config
+from warren.model.kafka_names import readable
 from warren.model.status import Status
 from warren.notify.message import DigestLine, Event, Message
 from warren.notify.senders.http_requests import Requests
 from warren.notify.templates import template_files
-from warren.notify.templates.template_data import readable
 from warren.notify.wording import counted, group_url, headline, page_url, partition_line, utc, worst
 
 STATUS_ALERT, LAG_ALERT = "KafkaConsumerGroupStatus", "KafkaConsumerGroupLag"

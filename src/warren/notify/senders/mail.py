@@ -17,9 +17,9 @@ import structlog
 from warren.clients.tls import tls_context, why
 from warren.config import Config, EmailNotifier
 from warren.errors import SendFailed, TemplateFailed
+from warren.model.kafka_names import readable
 from warren.notify.message import Event, Message, PartitionResult
 from warren.notify.templates import template_files
-from warren.notify.templates.template_data import readable
 from warren.notify.wording import digest_line, digest_summary, headline, page_url
 
 log = structlog.get_logger()

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from warren.config import Config, SlackNotifier
 from warren.model.go_json import encode
+from warren.model.kafka_names import readable
 from warren.model.status import Status
 from warren.notify.message import Event, Message
 from warren.notify.senders.http_requests import Requests
 from warren.notify.templates import template_files
-from warren.notify.templates.template_data import readable
 from warren.notify.wording import (
     counted,
     digest_line,

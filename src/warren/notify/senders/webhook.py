@@ -5,11 +5,11 @@ import msgspec
 from warren.config import HttpNotifier
 from warren.errors import SendFailed, TemplateFailed
 from warren.model.go_json import encode
+from warren.model.kafka_names import readable
 from warren.notify.message import Event, Message
-from warren.notify.rehearsal import NOW_MS, digest_of, sample
+from warren.notify.sample import NOW_MS, digest_of, sample
 from warren.notify.senders.http_requests import Requests, origin
 from warren.notify.templates import template_files
-from warren.notify.templates.template_data import readable
 from warren.notify.wording import digest_counts, utc
 
 

@@ -1,19 +1,12 @@
 """A message as the data of a template: the fields that Burrow gives, by the names it gives them."""
 
-import re
 from collections.abc import Mapping
 
 from warren.model.go_json import number
+from warren.model.kafka_names import readable
 from warren.notify.message import GroupResult, Message, Offset, PartitionResult
 from warren.notify.templates.go_values import NIL, GoTime, Lag, StatusValue, Struct, Table
 from warren.notify.wording import group_url
-
-# What is not UTF-8 in Kafka arrives as lone surrogates; nothing can be sent with those.
-_NOT_UTF8 = re.compile("[\ud800-\udfff]")
-
-
-def readable(text: str) -> str:
-    return _NOT_UTF8.sub("\ufffd", text)
 
 
 def template_data(message: Message, extras: Mapping[str, str], page: str = "") -> Struct:

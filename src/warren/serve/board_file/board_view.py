@@ -7,14 +7,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from warren.model.arrays import AnyArray, Ints
 from warren.model.board import NO_END
 from warren.serve.board_file import commits_file, packed_arrays
 from warren.serve.board_file.commits_file import Windows
-from warren.serve.board_file.packed_arrays import Array, BoardFacts, ClusterFacts
-
-Ints = npt.NDArray[np.int64]
+from warren.serve.board_file.packed_arrays import BoardFacts, ClusterFacts
 
 
 class NumberedNames:
@@ -34,7 +32,7 @@ class ClusterView:
     """One cluster of the board; `lines` of a group are its partitions, topic by topic."""
 
     facts: ClusterFacts
-    arrays: dict[str, Array]
+    arrays: dict[str, AnyArray]
     windows: Windows
     groups: NumberedNames
     topics: NumberedNames
@@ -68,7 +66,7 @@ class ClusterView:
         known = [] if rates is None else rates.tolist()
         return [None if isnan(rate) else round(rate, 3) for rate in known]
 
-    def _of_topic(self, column: str, topic: str) -> Array | None:
+    def _of_topic(self, column: str, topic: str) -> AnyArray | None:
         number = self.topics_with_ends.numbers.get(topic)
         if number is None:
             return None
@@ -109,7 +107,7 @@ class View:
         return cls(facts, clusters)
 
 
-def _own(arrays: dict[str, Array], number: int) -> dict[str, Array]:
+def _own(arrays: dict[str, AnyArray], number: int) -> dict[str, AnyArray]:
     prefix = f"{number}."
     return {
         name.removeprefix(prefix): array
@@ -118,7 +116,7 @@ def _own(arrays: dict[str, Array], number: int) -> dict[str, Array]:
     }
 
 
-def _names(arrays: dict[str, Array], known: ClusterView | None) -> list[NumberedNames]:
+def _names(arrays: dict[str, AnyArray], known: ClusterView | None) -> list[NumberedNames]:
     before = [known.groups, known.topics, known.owners, known.topics_with_ends] if known else []
     kinds = ("group_names", "topic_names", "owner_names", "end_names")
     named = []

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from warren.model.arrays import Ints
 from warren.model.board import SharedFile, StoredWindows
 from warren.model.window_arrays import Histories
 from warren.serve.board_file.packed_arrays import mapped
 
-Ints = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.uint64]
 Windows = npt.NDArray[Any]  # of `layout`
 

@@ -3,12 +3,11 @@
 import mmap
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from warren.model.arrays import AnyArray
 from warren.model.board import SharedFile
 
 
@@ -26,7 +25,6 @@ class BoardFacts(msgspec.Struct):
     process: dict[str, float]  # the pipeline's, for /metrics
 
 
-Array = npt.NDArray[Any]
 ALIGN = 64
 
 
@@ -42,7 +40,7 @@ class _Head(msgspec.Struct, array_like=True):
     places: list[_Place]
 
 
-def write(facts: object, arrays: Mapping[str, Array]) -> SharedFile:
+def write(facts: object, arrays: Mapping[str, AnyArray]) -> SharedFile:
     places, at = [], 0
     for name, array in arrays.items():
         places.append(_Place(name, array.dtype.str, array.shape, at))
@@ -58,7 +56,7 @@ def write(facts: object, arrays: Mapping[str, Array]) -> SharedFile:
     return file
 
 
-def read(fd: int) -> tuple[msgspec.Raw, dict[str, Array]]:
+def read(fd: int) -> tuple[msgspec.Raw, dict[str, AnyArray]]:
     """The facts, still as JSON, and the arrays, which map the file."""
     memory = memoryview(mapped(fd))
     size = int.from_bytes(memory[:8], "little")
@@ -73,7 +71,7 @@ def mapped(fd: int) -> mmap.mmap | bytes:
     return mmap.mmap(fd, size, prot=mmap.PROT_READ) if size else b""
 
 
-def _array(memory: memoryview, start: int, place: _Place) -> Array:
+def _array(memory: memoryview, start: int, place: _Place) -> AnyArray:
     dtype = np.dtype(place.dtype)
     count = int(np.prod(place.shape, dtype=np.int64))
     if not count:

@@ -1,16 +1,14 @@
 """A board as a file for the workers; `view` is what they make of it."""
 
-import re
-
 import msgspec
 import numpy as np
 
+from warren.model.arrays import AnyArray
 from warren.model.board import Board, ClusterBoard, SharedFile
+from warren.model.kafka_names import readable
 from warren.serve.board_file import packed_arrays
-from warren.serve.board_file.packed_arrays import Array, BoardFacts, ClusterFacts
+from warren.serve.board_file.packed_arrays import BoardFacts, ClusterFacts
 from warren.serve.metrics.series import SeriesGranularity
-
-NOT_UTF8 = re.compile("[\ud800-\udfff]")
 
 
 def write(board: Board, granularity: SeriesGranularity, process: dict[str, float]) -> SharedFile:
@@ -23,7 +21,7 @@ def write(board: Board, granularity: SeriesGranularity, process: dict[str, float
         board.health,
         process,
     )
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, AnyArray] = {}
     for number, cluster in enumerate(board.clusters.values()):
         own = _arrays(cluster)
         own["group_level"] = granularity.levels(cluster.verdicts.names)
@@ -31,7 +29,7 @@ def write(board: Board, granularity: SeriesGranularity, process: dict[str, float
     return packed_arrays.write(facts, arrays)
 
 
-def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
+def _arrays(cluster: ClusterBoard) -> dict[str, AnyArray]:
     verdicts, ends = cluster.verdicts, cluster.ends
     groups, partitions = verdicts.groups, verdicts.partitions
     return {
@@ -67,26 +65,22 @@ def _arrays(cluster: ClusterBoard) -> dict[str, Array]:
 
 def _idle(cluster: ClusterBoard) -> dict[str, list[tuple[str, str]]]:
     return {
-        _text(group): [(_text(owner), _text(client)) for owner, client in members]
+        readable(group): [(readable(owner), readable(client)) for owner, client in members]
         for group, members in cluster.idle.items()
     }
 
 
-def _generations(cluster: ClusterBoard) -> Array:
+def _generations(cluster: ClusterBoard) -> AnyArray:
     names, known = cluster.verdicts.names, cluster.generations
     if not known:
         return np.full(len(names), -1, np.int64)
     return np.fromiter((known.get(name, -1) for name in names), np.int64, len(names))
 
 
-def _names(names: tuple[str, ...]) -> Array:
+def _names(names: tuple[str, ...]) -> AnyArray:
     """As JSON: it is read once and then compared, since names seldom change."""
     try:
         encoded = msgspec.json.encode(names)
     except UnicodeEncodeError:  # bytes that were not UTF-8 came in as lone surrogates
-        encoded = msgspec.json.encode([_text(name) for name in names])
+        encoded = msgspec.json.encode([readable(name) for name in names])
     return np.frombuffer(encoded, np.uint8)
-
-
-def _text(name: str) -> str:
-    return NOT_UTF8.sub("\ufffd", name)

@@ -14,7 +14,6 @@ from warren.serve.http.pipes import send_endless, send_large
 from warren.serve.http.routes import Handler, Routes
 from warren.serve.http.settings import ServerSettings
 from warren.serve.http.site import ActionFailed, Site
-from warren.serve.http.worker import Slots
 from warren.serve.metrics.scrape import scrape
 from warren.serve.page_files import instead_of
 from warren.serve.v4 import openapi
@@ -77,6 +76,23 @@ Report = Callable[[Request, Exception], None]
 
 TOO_LARGE = Answer(413, [("content-type", TEXT)], b"Request Entity Too Large\n")
 TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
+
+
+class Slots:
+    """Used by one event loop: between looking and taking nobody else comes."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+
+    @property
+    def is_full(self) -> bool:
+        return self._free <= 0
+
+    def __enter__(self) -> None:
+        self._free -= 1
+
+    def __exit__(self, *_: object) -> None:
+        self._free += 1
 
 
 class App:

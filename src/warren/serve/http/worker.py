@@ -21,27 +21,9 @@ from warren.serve.board_file.board_view import View
 from warren.serve.http import channel
 from warren.serve.http.answers import Request
 from warren.serve.http.channel import Call, Failed, Offer, Result, Taken
-from warren.serve.http.dispatch import App
+from warren.serve.http.dispatch import App, Slots
 from warren.serve.http.settings import ServerSettings, Startup
 from warren.serve.http.site import ActionFailed, Site
-
-
-class Slots:
-    """Used by one event loop: between looking and taking nobody else comes."""
-
-    def __init__(self, count: int) -> None:
-        self._free = count
-
-    @property
-    def is_full(self) -> bool:
-        return self._free <= 0
-
-    def __enter__(self) -> None:
-        self._free -= 1
-
-    def __exit__(self, *_: object) -> None:
-        self._free += 1
-
 
 MOST_LARGE = 8  # answers of more than a megabyte, on their way at a time
 BACKLOG = 1024  # granian wants to know what the socket has

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model import bounds
+from warren.model.arrays import AnyArray
 from warren.model.board import NO_END
 from warren.serve.board_file.board_view import ClusterView, View
-from warren.serve.board_file.packed_arrays import Array
 from warren.serve.metrics.exposition import Exposition, label
 from warren.serve.metrics.series import Plan, SeriesLevel, SeriesLevels
 
@@ -17,7 +17,7 @@ from warren.serve.metrics.series import Plan, SeriesLevel, SeriesLevels
 CHUNK, AT_ONCE = 32_768, 1000
 
 Lines = Iterator[str]
-Together = Callable[[Array, Array], Array]
+Together = Callable[[AnyArray, AnyArray], AnyArray]
 
 
 class Scraped(NamedTuple):

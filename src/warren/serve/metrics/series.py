@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from warren.config.sections import GroupFilter, Metrics
+from warren.config.sections import Metrics
+from warren.model.arrays import Ints
 from warren.model.board import NO_END
+from warren.model.group_filter import GroupFilter
 from warren.serve.board_file.board_view import ClusterView, View
 
 SeriesLevels = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 
 
 class SeriesLevel(IntEnum):

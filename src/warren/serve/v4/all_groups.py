@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from warren.model import bounds
+from warren.model.arrays import AnyArray, Ints
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.http.answers import JSON, Stream
@@ -16,8 +16,6 @@ from warren.serve.http.site import Site
 from warren.serve.v4 import shapes
 from warren.serve.v4.lines import moment, starting
 from warren.serve.v4.parameters import Nothing, OneCluster, OneTopic
-
-Ints = npt.NDArray[np.int64]
 
 MOST_LINES = 500_000  # partitions of a cluster whose windows are summed up; it takes 0.1 s
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -67,20 +65,18 @@ def _cluster(name: str, cluster: ClusterView, problem: str) -> shapes.ClusterCol
     )
 
 
-def _status_names(statuses: npt.NDArray[Any]) -> list[Any]:
+def _status_names(statuses: AnyArray) -> list[Any]:
     names = [status.name for status in Status]
     return [names[number] for number in statuses.tolist()]
 
 
-def _over_groups(
-    reduce: np.ufunc, values: npt.NDArray[Any], cluster: ClusterView
-) -> npt.NDArray[Any]:
+def _over_groups(reduce: np.ufunc, values: AnyArray, cluster: ClusterView) -> AnyArray:
     """Combine what the partitions of each group have; no group is without one."""
     first = cluster.arrays["group_first"][:-1]
     return reduce.reduceat(values, first, axis=0) if len(first) else values[:0]
 
 
-def _distinct(numbers: npt.NDArray[Any], cluster: ClusterView) -> list[list[int]]:
+def _distinct(numbers: AnyArray, cluster: ClusterView) -> list[list[int]]:
     """By group: the different numbers that its partitions have."""
     first = cluster.arrays["group_first"]
     highest = int(numbers.max(initial=0)) + 1

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from warren.model.arrays import Bytes
 from warren.model.status import Status
 from warren.serve.board_file.board_view import NumberedNames, View
 from warren.serve.http.answers import Answer, Endless, Request
@@ -32,7 +32,7 @@ class Statuses(NamedTuple):
     """All that a listener remembers of a board, so that no board stays for the sake of one."""
 
     board: int
-    by_cluster: dict[str, tuple[NumberedNames, npt.NDArray[np.uint8]]]
+    by_cluster: dict[str, tuple[NumberedNames, Bytes]]
 
 
 def events(site: Site, request: Request) -> Endless | Answer:
@@ -109,7 +109,7 @@ def changed(before: Statuses, after: Statuses, moment_ms: int) -> Iterator[Chang
 
 
 def _differences(
-    old: NumberedNames, was: npt.NDArray[np.uint8], new: NumberedNames, is_: npt.NDArray[np.uint8]
+    old: NumberedNames, was: Bytes, new: NumberedNames, is_: Bytes
 ) -> Iterator[tuple[str, int | None, int | None]]:
     if old is new:  # the usual case: the same groups
         for number in np.flatnonzero(was != is_).tolist():

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from warren.evaluate.judge import STATUS_OF
 from warren.evaluate.rules import Evidence, Rule, decide
+from warren.model.arrays import Bytes, Counts, Ints
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.board_file.commits_file import Windows
@@ -33,8 +33,6 @@ COLUMNS = {
     "status": "group_status",
     "last_commit": "group_last_commit_ms",
 }
-
-Ints = npt.NDArray[np.int64]
 
 
 class Chosen(NamedTuple):
@@ -155,8 +153,6 @@ def find(view: View, name: str, group: str) -> tuple[ClusterView, int] | str:
     return (cluster, number) if number is not None else "there is no such group"
 
 
-Counts = npt.NDArray[np.uint16]
-
 NOT_TOLD = -1
 
 
@@ -212,7 +208,7 @@ def statuses(stored: Windows, filled: Counts, minimum_complete: float, allowed_l
     return told
 
 
-def _rule_then(stored: Windows, column: int, allowed_lag: int) -> npt.NDArray[np.uint8]:
+def _rule_then(stored: Windows, column: int, allowed_lag: int) -> Bytes:
     """What decided at the moment of a commit: then there is no silence, whatever the log ends."""
     offset, committed_ms, lag = (
         stored[name][:, : column + 1] for name in ("offset", "committed_ms", "lag")
