@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from warren.errors import GroupUnknown
 from warren.serve.v4 import shapes
-from warren.terminal.answers import Answers
+from warren.terminal.questions import Answers
 from warren.terminal.remote import Remote
 
 AT_A_TIME = 8

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from warren import config
 from warren.config.secrets import Secret
-from warren.terminal.answers import Answers
 from warren.terminal.burrow import recognise
 from warren.terminal.ending import as_ctrl_c
+from warren.terminal.questions import Answers
 from warren.terminal.remote import Remote
 
 

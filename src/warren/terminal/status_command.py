@@ -14,9 +14,9 @@ from rich.text import Text
 from warren.errors import GroupUnknown, Unanswered
 from warren.serve.v4.shapes import Groups
 from warren.terminal import group_table, partition_table, words
-from warren.terminal.answers import Answers
 from warren.terminal.ending import as_ctrl_c
 from warren.terminal.group_table import Filter
+from warren.terminal.questions import Answers
 from warren.terminal.source import AnswerSource, opened
 
 Draw = Callable[[], RenderableType]
