@@ -64,7 +64,7 @@ def test_a_second_call_needs_neither_network_nor_java(
 
 def test_two_processes_at_once_fetch_once(environ: dict[str, str], tmp_path: Path) -> None:
     make_repository(environ, tmp_path / "repository")
-    code = f"from warren import jars; print(len(jars.resolve(jars.{TINY!r})))"
+    code = f"from warren.spark import jars; print(len(jars.resolve(jars.{TINY!r})))"
 
     both = [
         subprocess.Popen(

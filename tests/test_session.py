@@ -82,7 +82,7 @@ def test_spark_is_quiet(spark: SparkSession) -> None:
 
 def test_a_spark_that_does_not_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     code = (
-        "from warren.errors import StartError; from warren.session import start_session\n"
+        "from warren.errors import StartError; from warren.spark.session import start_session\n"
         "try: start_session('local[1]', 'never', {}, '1 potato')\n"
         "except StartError as error: print(error)\n"
     )
@@ -103,7 +103,7 @@ def test_a_spark_that_does_not_start_says_why_and_leaves_nothing(tmp_path: Path)
 def test_a_spark_that_was_stopped_under_us_is_noticed() -> None:
     code = (
         "import threading; from warren.errors import SparkDied\n"
-        "from warren.session import start_session, stop_session, wait_while_alive\n"
+        "from warren.spark.session import start_session, stop_session, wait_while_alive\n"
         "spark = start_session('local[1]', 'stopped', {}, '512m', bundles=())\n"
         "spark.sparkContext._jsc.sc().stop()\n"
         "try: wait_while_alive(spark, threading.Event())\n"

@@ -261,8 +261,8 @@ import sys
 from pathlib import Path
 import structlog
 from warren import config
-from warren.serve.listeners import bind
-from warren.serve.serving import start
+from warren.serve.http.listeners import bind
+from warren.serve.http.workers import start
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 settings = config.load(Path(sys.argv[1]), {}).config
 listeners = bind(settings.httpservers)

@@ -1,6 +1,6 @@
 """Synthetic commits by the million, written straight into `__consumer_offsets`.
 
-    python -m warren.demo.loader --bootstrap 127.0.0.1:9092 --groups 500 --rounds 6
+    python -m support.loader --bootstrap 127.0.0.1:9092 --groups 500 --rounds 6
 
 A round is one commit of every group on every partition of every topic; all groups read the same
 topics, so 500 groups with 1,000 partitions each need one topic. Offsets are small on purpose: log

@@ -29,12 +29,13 @@ from warren.spark import jars
 from warren.spark.java import java_home
 
 PREFIX = "warren-spark-"
-ALIVE = "alive"
+ALIVE = "alive"  # a file that is locked for as long as its process lives
 _held: dict[Path, IO[bytes]] = {}
 
 
-def make() -> Path:
-    _sweep()
+def make_scratch() -> Path:
+    """A directory that does not outlive the process, however that ends: the next start removes it."""
+    _sweep_scratch()
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     unlocked = directory / "unlocked"  # under this name nobody looks for it
     file = unlocked.open("ab")
@@ -44,20 +45,20 @@ def make() -> Path:
     return directory
 
 
-def remove(directory: Path) -> None:
+def remove_scratch(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
     if directory in _held:
         _held.pop(directory).close()
 
 
-def _sweep() -> None:
+def _sweep_scratch() -> None:
     for file in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{ALIVE}"):
         with contextlib.suppress(OSError), file.open("r+b") as opened:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(file.parent, ignore_errors=True)
 
 
-SCRATCH = "spark.warren.spark.session"  # where this session keeps what must not outlive it
+SCRATCH = "spark.warren.scratch"  # where this session keeps what must not outlive it
 STOP_SECONDS = 5
 ALIVE_POLL_S = 0.5
 LIFELINE = "WARREN_LIFELINE"  # a descriptor, for spark-env.sh
@@ -130,7 +131,7 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
     paths = [path for bundle in bundles for path in jars.for_spark(bundle, given)]
     java_options = (JAVA_OPTIONS, conf.get("spark.driver.extraJavaOptions", ""))
     is_local = master == "local" or master.startswith("local[")
-    place = make()
+    place = make_scratch()
     settings = {
         **ALWAYS,
         # Only when local: workers of a cluster have disks of their own.
@@ -148,7 +149,7 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
     try:
         spark = SparkSession(_start_context(settings, place, debug=debug))
     except BaseException:
-        remove(place)
+        remove_scratch(place)
         raise
     _scratch[spark] = place
     return spark
@@ -160,7 +161,7 @@ def stop_session(spark: SparkSession) -> None:
         spark.stop()
     _end_jvm()
     if spark in _scratch:
-        remove(_scratch.pop(spark))
+        remove_scratch(_scratch.pop(spark))
 
 
 def wait_while_alive(spark: SparkSession, stop: threading.Event) -> None:
