@@ -34,7 +34,7 @@ _held: dict[Path, IO[bytes]] = {}
 
 
 def make_scratch() -> Path:
-    """A directory that does not outlive the process, however that ends: the next start removes it."""
+    """A directory that nobody needs once this process has ended: the next start removes it."""
     _sweep_scratch()
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     unlocked = directory / "unlocked"  # under this name nobody looks for it
