@@ -1,10 +1,10 @@
 // Topics: where their logs end, how fast they grow, and who is how far behind.
 
-import { get } from "./api.js";
-import { badge, fact, facts, h, named, rank, renew, section } from "./dom.js";
-import { brief, count, rate } from "./format.js";
-import { groupLink, topicLink } from "./places.js";
-import { sortable } from "./tables.js";
+import { badge, fact, facts, h, named, rank, renew, section } from "../lib/dom.js";
+import { brief, count, rate } from "../lib/format.js";
+import { get } from "../parts/api.js";
+import { groupLink, topicLink } from "../parts/links.js";
+import { sortable } from "../parts/tables.js";
 
 const MOST_GROUPS = 6; // that have a column of their own
 const MOST_TOPICS = 500;

@@ -1,14 +1,14 @@
 // One group: what it is, why, since when, and where.
 
-import { get } from "./api.js";
-import { Chart } from "./chart.js";
-import { badge, fact, facts, h, named, renew, section } from "./dom.js";
-import { ago, brief, count, percent } from "./format.js";
-import { beginning, gridOf, linesOf } from "./grid.js";
-import { Heat } from "./heat.js";
-import { Past } from "./past.js";
-import { memberTable, partitionTable } from "./partitions.js";
-import { verdict } from "./verdict.js";
+import { badge, fact, facts, h, named, renew, section } from "../lib/dom.js";
+import { ago, brief, count, percent } from "../lib/format.js";
+import { get } from "../parts/api.js";
+import { Chart } from "../parts/chart.js";
+import { beginning, gridOf, linesOf } from "../parts/grid.js";
+import { Heat } from "../parts/heat.js";
+import { GroupHistory } from "../parts/history.js";
+import { memberTable, partitionTable } from "../parts/partitions.js";
+import { verdict } from "../parts/verdict.js";
 
 const SERIES = [
   { label: "all partitions", colour: "accent", fill: "accent-fill" },
@@ -22,7 +22,7 @@ export function groupView({ names: [cluster, group], query }) {
   const why = h("div", null);
   const chart = new Chart(SERIES, "Lag over time");
   const heat = new Heat("Lag of each partition over time");
-  const past = new Past(where, query, () => draw());
+  const past = new GroupHistory(where, query, () => draw());
   const partitions = partitionTable(cluster);
   const members = h("div", null);
   const element = h(

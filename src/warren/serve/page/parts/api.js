@@ -1,6 +1,6 @@
 // Everything asked of Warren: answers, and the stream that tells when to ask again.
 
-import { forTheTab } from "./kept.js";
+import { forTheTab } from "../lib/storage.js";
 import { askForToken } from "./token.js";
 
 const TOKEN = "warren-token";

@@ -1,7 +1,7 @@
 // The verdict in words, and what would make it another one.
 
-import { badge, h, named, rank } from "./dom.js";
-import { topicLink } from "./places.js";
+import { badge, h, named, rank } from "../lib/dom.js";
+import { topicLink } from "./links.js";
 
 const MOST_NAMES = 8;
 

@@ -1,6 +1,6 @@
 // The prompt for `read-token`. What is typed is kept as long as the tab.
 
-import { h } from "./dom.js";
+import { h } from "../lib/dom.js";
 
 let open = null;
 

@@ -1,8 +1,8 @@
 // A group as a row of the overview: made once, filled again and again.
 
-import { badge, drawSpark, h, named, spark } from "./dom.js";
-import { ago, brief, count } from "./format.js";
-import { groupLink } from "./places.js";
+import { badge, drawSpark, h, named, spark } from "../lib/dom.js";
+import { ago, brief, count } from "../lib/format.js";
+import { groupLink } from "./links.js";
 
 // The order that a click on the head asks for, the head, the class of the cells.
 export const COLUMNS = [
