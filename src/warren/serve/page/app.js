@@ -1,14 +1,16 @@
 // Which view is shown, and when it is drawn anew.
 
-import { badge, h, named } from "./lib/dom.js";
+import { h, named } from "./lib/dom.js";
 import { clockTime, duration, exactly } from "./lib/format.js";
 import { showTheme } from "./lib/theme.js";
 import { follow, Missing, serverNow, wait } from "./parts/api.js";
 import { groupLink, place } from "./parts/links.js";
+import { badge } from "./parts/status.js";
 import { groupView } from "./views/group.js";
 import { healthView } from "./views/health.js";
 import { overviewView } from "./views/overview.js";
-import { topicsView, topicView } from "./views/topic.js";
+import { topicView } from "./views/topic.js";
+import { topicsView } from "./views/topics.js";
 
 const VIEWS = {
   __proto__: null, // an address names views, nothing else

@@ -1,11 +1,12 @@
 // What history has kept of a group: asked for now and then. Long ago is read from disk, by Spark
 // if there is much of it, which takes its time.
 
-import { badge, h, section } from "../lib/dom.js";
+import { h, section } from "../lib/dom.js";
 import { brief, duration, exactly, iso } from "../lib/format.js";
 import { get, Missing, serverNow } from "./api.js";
 import { gridOfHistory } from "./grid.js";
 import { asQuery } from "./links.js";
+import { badge } from "./status.js";
 
 const RANGES = [
   ["", "Now"],
