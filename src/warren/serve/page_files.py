@@ -32,7 +32,8 @@ HEADERS = [
     ("referrer-policy", "no-referrer"),
     ("cache-control", "no-store"),
 ]
-LATER = {"uplot.js", "theme.js"}  # when a chart is drawn; as a script before all others
+# Loaded when a chart is drawn; as a script before all others.
+LATER = {"lib/uplot.js", "lib/first_theme.js"}
 LATE_S = 30  # by which a board may be late before the page says that it is old
 FOR_EVER = "public, max-age=31536000, immutable"
 LOCKED = (
@@ -44,12 +45,13 @@ LOCKED = (
 class PageFiles(NamedTuple):
     version: str  # changes with any of them, so that a browser may keep them for ever
     shell: Template
-    packed: dict[str, bytes]
+    packed: dict[str, bytes]  # by path, such as "lib/dom.js": nothing else is ever given out
 
 
 @functools.cache
 def files() -> PageFiles:
-    found = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.is_file()}
+    paths = [path for path in sorted(FOLDER.rglob("*")) if path.is_file()]
+    found = {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in paths}
     version = hashlib.sha256(b"".join(found.values())).hexdigest()[:12]
     shell = Template(found.pop("index.html").decode())
     return PageFiles(version, shell, {name: gzip.compress(body) for name, body in found.items()})
@@ -63,7 +65,8 @@ def page(site: Site, request: Request) -> Answer:
     return _filled(site, view, first_view.as_of(site.view))
 
 
-def asset(_site: Site, request: Request, version: str, name: str) -> Answer:
+def asset(_site: Site, request: Request, version: str, *parts: str) -> Answer:
+    name = "/".join(parts)
     packed = files().packed.get(name)
     if packed is None:
         return UNKNOWN

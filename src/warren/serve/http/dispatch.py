@@ -26,6 +26,7 @@ KINDS = ("storage", "evaluator", "cluster", "consumer", "notifier")
 TABLE: dict[tuple[str, str], Handler] = {
     ("GET", "/"): page_files.page,
     ("GET", "/page/{}/{}"): page_files.asset,
+    ("GET", "/page/{}/{}/{}"): page_files.asset,
     ("GET", "/burrow/admin"): admin.good,
     ("GET", "/burrow/admin/ready"): admin.ready,
     ("GET", "/v3/kafka"): v3.clusters,

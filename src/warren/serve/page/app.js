@@ -1,14 +1,16 @@
 // Which view is shown, and when it is drawn anew.
 
-import { follow, Missing, serverNow, wait } from "./api.js";
-import { badge, h, named } from "./dom.js";
-import { clockTime, duration, exactly } from "./format.js";
-import { groupView } from "./group.js";
-import { healthView } from "./health.js";
-import { overviewView } from "./overview.js";
-import { groupLink, place } from "./places.js";
-import { showTheme } from "./themes.js";
-import { topicsView, topicView } from "./topic.js";
+import { h, named } from "./lib/dom.js";
+import { clockTime, duration, exactly } from "./lib/format.js";
+import { showTheme } from "./lib/theme.js";
+import { follow, Missing, serverNow, wait } from "./parts/api.js";
+import { groupLink, place } from "./parts/links.js";
+import { badge } from "./parts/status.js";
+import { groupView } from "./views/group.js";
+import { healthView } from "./views/health.js";
+import { overviewView } from "./views/overview.js";
+import { topicView } from "./views/topic.js";
+import { topicsView } from "./views/topics.js";
 
 const VIEWS = {
   __proto__: null, // an address names views, nothing else

@@ -1,9 +1,9 @@
 // Warren about itself.
 
-import { get, serverNow } from "./api.js";
-import { fact, facts, h, named, renew, section } from "./dom.js";
-import { ago, brief, count, duration } from "./format.js";
-import { plain } from "./tables.js";
+import { fact, facts, h, named, renew, section } from "../lib/dom.js";
+import { ago, brief, count, duration } from "../lib/format.js";
+import { get, serverNow } from "../parts/api.js";
+import { plain } from "../parts/tables.js";
 
 const SHOWN_ELSEWHERE = new Set([
   ...["moment_ms", "board", "ready", "starting", "spark"],

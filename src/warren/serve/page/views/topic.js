@@ -1,13 +1,13 @@
-// Topics: where their logs end, how fast they grow, and who is how far behind.
+// One topic: where its logs end, how fast they grow, and who is how far behind.
 
-import { get } from "./api.js";
-import { badge, fact, facts, h, named, rank, renew, section } from "./dom.js";
-import { brief, count, rate } from "./format.js";
-import { groupLink, topicLink } from "./places.js";
-import { sortable } from "./tables.js";
+import { fact, facts, h, named, renew, section } from "../lib/dom.js";
+import { brief, count, rate } from "../lib/format.js";
+import { get } from "../parts/api.js";
+import { groupLink } from "../parts/links.js";
+import { badge, rank } from "../parts/status.js";
+import { sortable } from "../parts/tables.js";
 
 const MOST_GROUPS = 6; // that have a column of their own
-const MOST_TOPICS = 500;
 const sum = (numbers) => numbers.reduce((total, number) => total + (number ?? 0), 0);
 
 export function topicView({ names: [cluster, topic] }) {
@@ -117,61 +117,4 @@ function partitionColumns(groups) {
       number: true,
     })),
   ];
-}
-
-export function topicsView() {
-  const search = h("input", {
-    type: "search",
-    placeholder: "Topic",
-    "aria-label": "Search topics",
-    autocomplete: "off",
-    oninput: () => draw(),
-  });
-  const note = h("p", { class: "total", role: "status" });
-  const list = h("ul", { class: "topics" });
-  const element = h(
-    "article",
-    { class: "page" },
-    h("h1", { class: "unseen" }, "Topics"),
-    h("div", { class: "tools" }, search, note),
-    list,
-  );
-  let all = [];
-
-  function draw() {
-    const word = search.value.toLowerCase();
-    const found = all.filter(([, topic]) => topic.toLowerCase().includes(word));
-    const lines = found
-      .slice(0, MOST_TOPICS)
-      .map(([cluster, topic]) =>
-        h(
-          "li",
-          null,
-          h("a", { href: topicLink(cluster, topic) }, named(topic)),
-          h("span", { class: "of" }, cluster),
-        ),
-      );
-    list.replaceChildren(...lines);
-    note.textContent =
-      found.length > lines.length
-        ? `the first ${lines.length} of ${count(found.length)}`
-        : `${count(found.length)} topics`;
-  }
-
-  return {
-    title: "Topics",
-    element,
-    async refresh() {
-      const { clusters } = await get("/v3/kafka");
-      const answers = await Promise.all(
-        clusters.map((cluster) => get("/v4/topics", { cluster }).catch(() => ({ topics: [] }))),
-      );
-      const fresh = answers.flatMap(({ topics }, at) =>
-        topics.map((topic) => [clusters[at], topic]),
-      );
-      if (JSON.stringify(fresh) === JSON.stringify(all) && all.length) return;
-      all = fresh;
-      draw();
-    },
-  };
 }

@@ -16,37 +16,6 @@ export function named(name) {
   return h("bdi", { class: "name" }, name);
 }
 
-export function badge(status) {
-  return h("span", { class: `status ${status.toLowerCase()}` }, status);
-}
-
-const SVG = "http://www.w3.org/2000/svg";
-
-export function spark() {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "spark");
-  svg.setAttribute("viewBox", "0 0 100 20");
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("aria-hidden", "true");
-  svg.append(document.createElementNS(SVG, "polygon"), document.createElementNS(SVG, "polyline"));
-  return svg;
-}
-
-// A trend is a string of digits in base 36, see /v4/overview.
-export function drawSpark(svg, trend) {
-  const step = 100 / Math.max(trend.length - 1, 1);
-  const points = [...trend].map(
-    (digit, at) =>
-      `${(at * step).toFixed(1)},${(18.5 - (parseInt(digit, 36) / 35) * 17).toFixed(1)}`,
-  );
-  svg.classList.toggle("flat", /^0*$/.test(trend));
-  svg.lastChild.setAttribute("points", points.join(" "));
-  svg.firstChild.setAttribute(
-    "points",
-    points.length ? ["0,20", ...points, "100,20"].join(" ") : "",
-  );
-}
-
 export function section(title, ...children) {
   return h("section", { class: "card" }, h("h2", null, title), ...children);
 }
@@ -58,10 +27,6 @@ export function fact(label, ...value) {
 export function facts(...all) {
   return h("dl", { class: "facts" }, ...all);
 }
-
-// The states of a partition, from good to bad.
-export const RANK = ["OK", "WARN", "STOP", "STALL", "REWIND"];
-export const rank = (status) => RANK.indexOf(status);
 
 // New children in place of the old. An element that was there stays and becomes like the new one,
 // so that what has the focus, is scrolled or is just being clicked is not lost; it also keeps its

@@ -1,11 +1,12 @@
 // What history has kept of a group: asked for now and then. Long ago is read from disk, by Spark
 // if there is much of it, which takes its time.
 
+import { h, section } from "../lib/dom.js";
+import { brief, duration, exactly, iso } from "../lib/format.js";
 import { get, Missing, serverNow } from "./api.js";
-import { badge, h, section } from "./dom.js";
-import { brief, duration, exactly, iso } from "./format.js";
 import { gridOfHistory } from "./grid.js";
-import { asQuery } from "./places.js";
+import { asQuery } from "./links.js";
+import { badge } from "./status.js";
 
 const RANGES = [
   ["", "Now"],
@@ -22,7 +23,7 @@ const RETRY_MS = [2_000, 5_000, 10_000]; // when there was no answer, and then n
 const SLOW_MS = 3_000; // after so long it is told how long it takes
 const MOST_TOLD = 100;
 
-export class Past {
+export class GroupHistory {
   // A period is { since, until }, as the address has it; without `since` it is now.
   constructor(where, query, changed) {
     Object.assign(this, { where, changed, shown: null, nextLook: 0, failures: 0, status: "OK" });

@@ -1,8 +1,9 @@
 // The partitions and the members of a group as tables.
 
-import { badge, h, named, rank } from "./dom.js";
-import { brief, count, duration, exactly, growth, iso, percent, rate } from "./format.js";
-import { topicLink } from "./places.js";
+import { h, named } from "../lib/dom.js";
+import { brief, count, duration, exactly, growth, iso, percent, rate } from "../lib/format.js";
+import { topicLink } from "./links.js";
+import { badge, rank } from "./status.js";
 import { plain, sortable } from "./tables.js";
 
 export function partitionTable(cluster) {

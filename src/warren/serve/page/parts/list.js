@@ -1,6 +1,6 @@
 // A list of any length: only the rows in sight exist.
 
-import { h } from "./dom.js";
+import { h } from "../lib/dom.js";
 
 const SPARE = 8; // rows above and below those in sight
 

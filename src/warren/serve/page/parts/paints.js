@@ -1,8 +1,9 @@
 // How the cells of the heat map are painted: by lag, or by status.
 
-import { h, RANK } from "./dom.js";
-import { brief } from "./format.js";
-import { colour } from "./themes.js";
+import { h } from "../lib/dom.js";
+import { brief } from "../lib/format.js";
+import { colour } from "../lib/theme.js";
+import { RANK } from "./status.js";
 
 const STEPS = ["heat-0", "heat-1", "heat-2", "heat-3", "heat-4", "heat-5"];
 const SHADES = 10; // between two steps

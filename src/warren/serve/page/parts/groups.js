@@ -1,7 +1,8 @@
 // The overview's data: from columns to rows, and which of them in which order.
 
-import { badge, h, named } from "./dom.js";
-import { count } from "./format.js";
+import { h, named } from "../lib/dom.js";
+import { count } from "../lib/format.js";
+import { badge } from "./status.js";
 
 const RANK = { OK: 0, WARN: 1, ERR: 2 };
 const byName = (a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0);

@@ -1,7 +1,7 @@
-// Everything asked of Warren: answers, and the stream that tells when to ask again.
+// Everything asked of Warren: answers, the stream that tells when to ask again, the token it takes.
 
-import { forTheTab } from "./kept.js";
-import { askForToken } from "./token.js";
+import { h } from "../lib/dom.js";
+import { forTheTab } from "../lib/storage.js";
 
 const TOKEN = "warren-token";
 const SHORTEST_WAIT_MS = 500;
@@ -121,4 +121,51 @@ async function* events(body, heard) {
 function split(line) {
   const at = line.indexOf(": ");
   return [line.slice(0, at), line.slice(at + 2)];
+}
+
+// The prompt for `read-token`: one for all requests that wait for it. What is typed is kept as long
+// as the tab.
+let openPrompt = null;
+
+function askForToken(wasWrong) {
+  openPrompt ??= showPrompt(wasWrong).finally(() => (openPrompt = null));
+  return openPrompt;
+}
+
+function showPrompt(wasWrong) {
+  return new Promise((resolve) => {
+    const input = h("input", {
+      type: "password",
+      id: "token",
+      autocomplete: "current-password",
+      pattern: "[!-~]+", // a header takes nothing else
+      required: true,
+    });
+    const dialog = h(
+      "dialog",
+      { class: "prompt", "aria-labelledby": "token-title" },
+      h(
+        "form",
+        { method: "dialog" },
+        h("h2", { id: "token-title" }, "A token is needed"),
+        h(
+          "p",
+          null,
+          wasWrong
+            ? "That was not it."
+            : "The administrator of this Warren has it: it is the server’s read-token.",
+        ),
+        h("label", { for: "token" }, "Token"),
+        input,
+        h("button", { type: "submit" }, "Go on"),
+      ),
+    );
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(input.value);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
 }

@@ -1,8 +1,11 @@
 // A group as a row of the overview: made once, filled again and again.
 
-import { badge, drawSpark, h, named, spark } from "./dom.js";
-import { ago, brief, count } from "./format.js";
-import { groupLink } from "./places.js";
+import { h, named } from "../lib/dom.js";
+import { ago, brief, count } from "../lib/format.js";
+import { groupLink } from "./links.js";
+import { badge } from "./status.js";
+
+const SVG = "http://www.w3.org/2000/svg";
 
 // The order that a click on the head asks for, the head, the class of the cells.
 export const COLUMNS = [
@@ -64,4 +67,29 @@ export function fillRow(row, item, { isWide, nowMs }) {
   cells.age.replaceChildren(ago(item.lastMs, nowMs));
   row.owner.textContent = item.owner || "–";
   cells.owner.title = item.owner;
+}
+
+function spark() {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "spark");
+  svg.setAttribute("viewBox", "0 0 100 20");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(document.createElementNS(SVG, "polygon"), document.createElementNS(SVG, "polyline"));
+  return svg;
+}
+
+// A trend is a string of digits in base 36, see /v4/overview.
+function drawSpark(svg, trend) {
+  const step = 100 / Math.max(trend.length - 1, 1);
+  const points = [...trend].map(
+    (digit, at) =>
+      `${(at * step).toFixed(1)},${(18.5 - (parseInt(digit, 36) / 35) * 17).toFixed(1)}`,
+  );
+  svg.classList.toggle("flat", /^0*$/.test(trend));
+  svg.lastChild.setAttribute("points", points.join(" "));
+  svg.firstChild.setAttribute(
+    "points",
+    points.length ? ["0,20", ...points, "100,20"].join(" ") : "",
+  );
 }

@@ -1,6 +1,6 @@
 // A table that its reader sorts by clicking on a head.
 
-import { h, renew } from "./dom.js";
+import { h, renew } from "../lib/dom.js";
 
 const AT_FIRST = 200; // rows; the rest on request
 

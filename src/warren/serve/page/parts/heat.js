@@ -1,9 +1,9 @@
 // Partition × time on a canvas: how much lag, or which status, where and when.
 
-import { h } from "./dom.js";
-import { brief, exactly, timeWithin } from "./format.js";
+import { h } from "../lib/dom.js";
+import { brief, exactly, timeWithin } from "../lib/format.js";
+import { colour } from "../lib/theme.js";
 import { byLag, byStatus, writeStatuses } from "./paints.js";
-import { colour } from "./themes.js";
 
 const MOST_ROWS = 240;
 const TALLEST = 480;

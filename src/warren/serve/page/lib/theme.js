@@ -1,6 +1,6 @@
 // Dark or light: as the system says until somebody chooses, then as chosen.
 
-import { forGood } from "./kept.js";
+import { forGood } from "./storage.js";
 
 const root = document.documentElement;
 const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,8 +1,8 @@
 // Lines over time, by uPlot.
 
-import { h } from "./dom.js";
-import { brief, timeMarks, timeWithin } from "./format.js";
-import { colour } from "./themes.js";
+import { h } from "../lib/dom.js";
+import { brief, timeMarks, timeWithin } from "../lib/format.js";
+import { colour } from "../lib/theme.js";
 
 const HEIGHT = 190;
 
@@ -33,7 +33,7 @@ export class Chart {
   }
 
   async redraw() {
-    const { default: uPlot } = await import("./uplot.js");
+    const { default: uPlot } = await import("../lib/uplot.js");
     this.plot?.destroy();
     const [line, text] = [colour("line"), colour("muted")];
     const axis = {

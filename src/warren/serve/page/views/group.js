@@ -1,15 +1,17 @@
 // One group: what it is, why, since when, and where.
 
-import { get } from "./api.js";
-import { Chart } from "./chart.js";
-import { badge, fact, facts, h, named, renew, section } from "./dom.js";
-import { ago, brief, count, percent } from "./format.js";
-import { beginning, gridOf, linesOf } from "./grid.js";
-import { Heat } from "./heat.js";
-import { Past } from "./past.js";
-import { memberTable, partitionTable } from "./partitions.js";
-import { verdict } from "./verdict.js";
+import { fact, facts, h, named, renew, section } from "../lib/dom.js";
+import { ago, brief, count, percent } from "../lib/format.js";
+import { get } from "../parts/api.js";
+import { Chart } from "../parts/chart.js";
+import { beginning, gridOf, linesOf } from "../parts/grid.js";
+import { Heat } from "../parts/heat.js";
+import { GroupHistory } from "../parts/history.js";
+import { topicLink } from "../parts/links.js";
+import { memberTable, partitionTable } from "../parts/partitions.js";
+import { badge, rank } from "../parts/status.js";
 
+const MOST_NAMES = 8; // of partitions with the same reason
 const SERIES = [
   { label: "all partitions", colour: "accent", fill: "accent-fill" },
   { label: "worst partition", colour: "second", dash: [5, 4] },
@@ -22,7 +24,7 @@ export function groupView({ names: [cluster, group], query }) {
   const why = h("div", null);
   const chart = new Chart(SERIES, "Lag over time");
   const heat = new Heat("Lag of each partition over time");
-  const past = new Past(where, query, () => draw());
+  const past = new GroupHistory(where, query, () => draw());
   const partitions = partitionTable(cluster);
   const members = h("div", null);
   const element = h(
@@ -109,4 +111,50 @@ export function groupView({ names: [cluster, group], query }) {
       past.close();
     },
   };
+}
+
+// The verdict in words, and what would make it another one.
+function verdict({ status, why, change, reasons }, cluster) {
+  const lines = alike(reasons).map((some) => reasonLine(some, cluster));
+  return h(
+    "section",
+    { class: `card verdict ${status.toLowerCase()}` },
+    h("h2", null, "Why, and what would change it"),
+    h("p", { class: "why" }, why, " ", h("span", { class: "change" }, change)),
+    lines.length ? h("ul", { class: "reasons" }, ...lines) : null,
+  );
+}
+
+// By what decided, the worst state first, and in it the partition with the greatest lag.
+function alike(reasons) {
+  const lag = (reason) => reason.numbers.current_lag ?? 0;
+  const groups = new Map();
+  const worse = (a, b) => rank(b.status) - rank(a.status) || lag(b) - lag(a);
+  for (const reason of [...reasons].sort(worse))
+    groups.set(reason.rule, [...(groups.get(reason.rule) ?? []), reason]);
+  return [...groups.values()];
+}
+
+const nameOf = ({ topic, partition }) => `${topic}:${partition}`;
+
+function reasonLine([worst, ...others], cluster) {
+  const link = h("a", { href: topicLink(cluster, worst.topic) }, named(nameOf(worst)));
+  return h(
+    "li",
+    null,
+    badge(worst.status),
+    h(
+      "div",
+      null,
+      h("p", null, link, " ", worst.why),
+      h("p", { class: "change" }, worst.change),
+      others.length ? h("p", { class: "of" }, ...likewise(others)) : null,
+    ),
+  );
+}
+
+function likewise(others) {
+  const names = others.slice(0, MOST_NAMES).flatMap((reason) => [" ", named(nameOf(reason))]);
+  const rest = others.length - MOST_NAMES;
+  return ["Likewise:", ...names, rest > 0 ? ` and ${rest} more` : ""];
 }

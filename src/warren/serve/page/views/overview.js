@@ -1,12 +1,13 @@
 // All groups, the worst first.
 
-import { get } from "./api.js";
-import { badge, h, renew } from "./dom.js";
-import { count } from "./format.js";
-import { chosen, clusterCards, ORDER_NAMES, orderOf, rowsOf } from "./groups.js";
-import { List } from "./list.js";
-import { asQuery, groupLink } from "./places.js";
-import { COLUMNS, fillRow, makeRow } from "./rows.js";
+import { h, renew } from "../lib/dom.js";
+import { count } from "../lib/format.js";
+import { get } from "../parts/api.js";
+import { COLUMNS, fillRow, makeRow } from "../parts/group_row.js";
+import { chosen, clusterCards, ORDER_NAMES, orderOf, rowsOf } from "../parts/groups.js";
+import { asQuery, groupLink } from "../parts/links.js";
+import { List } from "../parts/list.js";
+import { badge } from "../parts/status.js";
 
 const STATUSES = ["ERR", "WARN", "OK"];
 const KEYS = [
