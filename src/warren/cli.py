@@ -14,8 +14,8 @@ import click
 import warren
 from warren.demo.command import demo
 from warren.errors import ConfigError
-from warren.terminal.history_options import about_the_past
-from warren.terminal.options import config_dir_option, config_option, one_path, reported
+from warren.terminal.history_options import history_options
+from warren.terminal.options import config_dir_option, config_option, errors_as_lines, one_path
 from warren.terminal.status_options import lag, status
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def serve(config_dir: Path | None, config_file: Path | None, master: str | None)
     from warren.notify.rehearsal import rehearse
     from warren.process import life
 
-    with life.announced(), reported():
+    with life.announced(), errors_as_lines():
         click.echo(f"Reading configuration from {path}", err=True)
         loaded = config.load(path, os.environ)
         rehearse(loaded)
@@ -116,7 +116,7 @@ def check_config(
     from warren import config
     from warren.notify.rehearsal import rehearse
 
-    with reported():
+    with errors_as_lines():
         loaded = config.load(path, os.environ)
         for warning in (*loaded.warnings, *([] if strict else loaded.unknown)):
             click.echo(f"warning: {warning}", err=True)
@@ -148,12 +148,12 @@ def notify_test(name: str, config_dir: Path | None, config_file: Path | None) ->
     from warren import config
     from warren.notify.rehearsal import try_notifier
 
-    with reported():
+    with errors_as_lines():
         try_notifier(config.load(path, os.environ).config, name, click.echo)
 
 
 @main.command(short_help="Tell how groups fared over a time.")
-@about_the_past
+@history_options
 @click.option("--group", metavar="NAME", default="", help="Only this group.")
 @click.option(
     "--format",
@@ -196,13 +196,13 @@ def report(
     """
     from warren.terminal import report_command as run
 
-    with reported():
+    with errors_as_lines():
         run.report(past, group, form, sections, top)
 
 
 @main.command(short_help="Plot one group over time.")
 @click.argument("group")
-@about_the_past
+@history_options
 @click.option("--topic", metavar="NAME", default="", help="Only this topic of the group.")
 @click.option(
     "--partition", metavar="N", type=click.IntRange(min=0), help="Only this partition of --topic."
@@ -224,7 +224,7 @@ def history(
         raise click.UsageError("--partition needs --topic")
     from warren.terminal import history_command
 
-    with reported():
+    with errors_as_lines():
         history_command.history(past, group, topic, partition, as_json=as_json)
 
 

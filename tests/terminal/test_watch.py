@@ -76,7 +76,7 @@ def test_it_goes_on_when_warren_is_away_and_ends_cleanly(tmp_path: Path) -> None
             screen.wait_for("stuck")
             shown = screen.text
             server.serving.stop()
-            screen.wait_for("asked again, this is the last answer")
+            screen.wait_for("trying again, this is the last answer")
             os.kill(screen.process.pid, signal.SIGINT)
             code = screen.ended()
 

@@ -4,7 +4,7 @@
 
 import click
 
-from warren.terminal.options import reported
+from warren.terminal.options import errors_as_lines
 
 
 @click.command(short_help="See it work with a broker of its own.")
@@ -53,6 +53,6 @@ def demo(
     """
     from warren.demo.run import Wishes, run
 
-    with reported():
+    with errors_as_lines():
         wishes = Wishes(seconds=seconds, groups=groups, partitions=partitions, port=port, keep=keep)
         raise click.exceptions.Exit(run(wishes))

@@ -1,1 +1,1 @@
-"""What `warren status` and `warren lag` show, asked of a running Warren or of a cluster itself."""
+"""What `warren status` and `warren lag` show, from a running Warren or from a cluster itself."""

@@ -1,4 +1,4 @@
-"""Answers of a Burrow, or of whatever else speaks only `/v3`: its groups are asked one by one."""
+"""Answers of a Burrow, or of whatever else speaks only `/v3`: one request for each group."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -54,14 +54,14 @@ class Burrow:
         """By cluster: what it says of each group."""
         clusters: list[str] = self._remote.ask("/v3/kafka").json()["clusters"]
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            asked = {
+            requests = {
                 name: pool.map(partial(self._status, name, "status"), self._consumers(name))
                 for name in sorted(clusters)
             }
             # One without partitions went between the two questions.
             return {
                 name: [each for each in found if each["partition_count"]]
-                for name, found in asked.items()
+                for name, found in requests.items()
             }
 
     def _consumers(self, cluster: str) -> list[str]:

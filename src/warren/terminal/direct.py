@@ -17,7 +17,7 @@ from warren.clients import kafka
 from warren.config import Config, Logging, load
 from warren.errors import ConfigError, Unanswered
 from warren.process import logs
-from warren.terminal.ending import deferred
+from warren.terminal.ending import defer_signals
 from warren.terminal.live_boards import BoardAnswers
 
 Tell = Callable[[str], None]
@@ -60,7 +60,7 @@ def reading(config: Config, tell: Tell) -> Iterator[BoardAnswers]:
         ExitStack() as stack,
     ):
         tell("Starting Spark")
-        with deferred():
+        with defer_signals():
             spark = stack.enter_context(spark_session(config))
         stop = threading.Event()
         thread = threading.Thread(target=monitor.run, args=(spark, stop), name="monitor")

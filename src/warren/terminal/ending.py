@@ -1,4 +1,4 @@
-"""How a command that has started something ends."""
+"""How a command ends that has started something else."""
 
 import signal
 from collections.abc import Iterator
@@ -10,23 +10,23 @@ SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def as_ctrl_c() -> Iterator[None]:
-    """Other signals end it as Ctrl-C does: what was started ends too, and leaves nothing."""
+def signals_as_ctrl_c() -> Iterator[None]:
+    """Let other signals end the command as Ctrl-C does, with all that it started."""
     with _handled(signal.default_int_handler, *SIGNALS):
         yield
 
 
 @contextmanager
-def deferred() -> Iterator[None]:
-    """Whoever wants to end it is heard after this: half of a start cannot be undone."""
-    heard: list[int] = []
+def defer_signals() -> Iterator[None]:
+    """Act on signals only afterwards: half of a start cannot be undone."""
+    received: list[int] = []
 
-    def hear(number: int, _frame: FrameType | None) -> None:
-        heard.append(number)
+    def receive(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
 
-    with _handled(hear, signal.SIGINT, *SIGNALS):
+    with _handled(receive, signal.SIGINT, *SIGNALS):
         yield
-    if heard:
+    if received:
         raise KeyboardInterrupt
 
 

@@ -91,8 +91,8 @@ def _heads(overview: Overview, shown: list[TableLine]) -> Iterator[Text]:
         yield Text("The offsets topics are still being read: groups may be missing", style="yellow")
     behind_s = overview.board.behind_s or 0
     if behind_s > BEHIND_S:
-        told = f"Reading is behind: groups are shown as they were {words.age(behind_s)} ago"
-        yield Text(told, style="yellow")
+        warning = f"Reading is behind: groups are shown as they were {words.age(behind_s)} ago"
+        yield Text(warning, style="yellow")
     for cluster in overview.clusters:
         counts = Counter(line.status for line in shown if line.cluster == cluster.name)
         head = Text.assemble((words.shown(cluster.name), "bold"), f": {_groups(counts.total())}")

@@ -39,24 +39,24 @@ class Ambiguous(WarrenError):
 def history(
     past: Callable[[], Past], group: str, topic: str, partition: int | None, *, as_json: bool
 ) -> None:
-    asked = past()
+    chosen = past()
     console = plain_console()
     width = min(console.width, WIDTH) - MARGIN
-    with working(), asked.reading(group, (GROUP, PARTITION)) as rows:
+    with working(), chosen.reading(group, (GROUP, PARTITION)) as rows:
         kept = rows.together(topic, partition) if topic else rows
         cluster = _cluster(kept, group)
-        told: dict[str, Any] = {
+        answer: dict[str, Any] = {
             "cluster": cluster,
             "group": group,
-            **asked.period._asdict(),
-            **group_history.curve(kept, asked.period, group_history.STEPS if as_json else width),
+            **chosen.period._asdict(),
+            **group_history.curve(kept, chosen.period, group_history.STEPS if as_json else width),
             "incidents": group_history.incidents(kept),
         }
     if as_json:
-        sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+        sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
     else:
         what = shown(" ".join([group, topic, "" if partition is None else str(partition)]).strip())
-        _print(console, told, what, asked.period)
+        _print(console, answer, what, chosen.period)
 
 
 def _cluster(kept: Kept, group: str) -> str:
@@ -68,23 +68,23 @@ def _cluster(kept: Kept, group: str) -> str:
     return clusters[0]
 
 
-def _print(console: Console, told: dict[str, Any], what: str, period: Period) -> None:
+def _print(console: Console, answer: dict[str, Any], what: str, period: Period) -> None:
     since, until = (instant(moment) for moment in period)
-    cluster, moments = shown(told["cluster"]), told["moments"]
+    cluster, moments = shown(answer["cluster"]), answer["moments"]
     console.print(Text(f"{what} of {cluster}, {since} until {until} UTC, {moments} moments"))
     console.print(Text("total lag"))
-    console.print(Text(_curve(told)))
-    console.print(_strip(told["status"]))
-    console.print(_words(told))
-    for incident in told["incidents"][:INCIDENTS]:
+    console.print(Text(_curve(answer)))
+    console.print(_strip(answer["status"]))
+    console.print(_words(answer))
+    for incident in answer["incidents"][:INCIDENTS]:
         console.print(_incident(incident))
-    if len(told["incidents"]) > INCIDENTS:
-        console.print(Text(f"and {len(told['incidents']) - INCIDENTS} incidents before"))
+    if len(answer["incidents"]) > INCIDENTS:
+        console.print(Text(f"and {len(answer['incidents']) - INCIDENTS} incidents before"))
 
 
-def _curve(told: dict[str, Any]) -> str:
+def _curve(answer: dict[str, Any]) -> str:
     """Broken where nothing was kept."""
-    figure, times, lags = plotext.figure, told["times_ms"], told["lag"]
+    figure, times, lags = plotext.figure, answer["times_ms"], answer["lag"]
     figure.clear()
     figure.theme("colorless")
     figure.plot_size(len(times) + MARGIN, HEIGHT)
@@ -118,11 +118,11 @@ def _strip(statuses: list[str | None]) -> Text:
     return Text.assemble("status ", *blocks)
 
 
-def _words(told: dict[str, Any]) -> Text:
+def _words(answer: dict[str, Any]) -> Text:
     """The same for those who do not see colours."""
-    known = [word for word in told["status"] if word]
+    known = [word for word in answer["status"] if word]
     parts = [f"{word} {share(known.count(word) / len(known))}" for word in dict.fromkeys(known)]
-    lags = [lag for lag in told["lag"] if lag is not None]
+    lags = [lag for lag in answer["lag"] if lag is not None]
     return Text(
         f"       {', '.join(parts)} of the time; lag {count(lags[-1])}, max {count(max(lags))}"
     )

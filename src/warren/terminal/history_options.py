@@ -18,7 +18,7 @@ class WrongTime(WarrenError):
     """A period that cannot be meant."""
 
 
-def about_the_past(command: Callable[..., None]) -> Callable[..., None]:
+def history_options(command: Callable[..., None]) -> Callable[..., None]:
     """The command gets them as one `past`, made when it is called."""
 
     @wraps(command)

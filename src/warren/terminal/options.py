@@ -1,4 +1,4 @@
-"""What several commands share: options, and how errors are told.
+"""What several commands share: options, and how errors are shown.
 
 Nothing heavy is imported here, so that `--help` answers at once.
 """
@@ -39,8 +39,8 @@ def one_path(*given: Path | None) -> Path:
     return paths[0] if paths else Path()
 
 
-def asked(command: Callable[..., None]) -> Callable[..., None]:
-    """Options that say who is asked; the command gets them as one `source`."""
+def source_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Options that name who answers; the command gets them as one `source`."""
 
     @wraps(command)
     def with_source(**options: Any) -> None:
@@ -105,8 +105,8 @@ def _source(  # noqa: PLR0913, PLR0917  # options of a command
 
 
 @contextmanager
-def reported() -> Iterator[None]:
-    """Our errors are lines for people, one for each problem, and no stack trace."""
+def errors_as_lines() -> Iterator[None]:
+    """Show our errors as lines for people, one for each problem, without a stack trace."""
     try:
         yield
     except WarrenError as error:

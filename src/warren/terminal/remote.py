@@ -19,7 +19,7 @@ CONNECT_S, ANSWER_S = 5.0, 60.0  # a hundred thousand groups take a while
 
 
 class Remote:
-    """One Warren; `ask` is for whoever knows other paths."""
+    """One Warren; `ask` requests any path."""
 
     def __init__(self, url: str, token: Secret | None = None, cafile: Path | None = None) -> None:
         self.url = url.rstrip("/")
@@ -56,17 +56,17 @@ class Remote:
         return self._about("/v4/explain", cluster, group, Explanation, all="true")
 
     def _about(self, path: str, cluster: str, group: str, kind: type[T], **also: str) -> T:
-        asked = {"cluster": cluster, "group": group, **also}
-        answer = self.ask(path, asked, also=(404,))
+        query = {"cluster": cluster, "group": group, **also}
+        answer = self.ask(path, query, also=(404,))
         if answer.status_code == httpx.codes.NOT_FOUND:
             raise GroupUnknown(cluster, group)
         return self._decoded(answer, kind)
 
     def ask(
-        self, path: str, asked: Mapping[str, str] | None = None, also: tuple[int, ...] = ()
+        self, path: str, query: Mapping[str, str] | None = None, also: tuple[int, ...] = ()
     ) -> httpx.Response:
         """The answer to a GET; one that is neither good nor in `also` is an error."""
-        answer = self._get(path, asked)
+        answer = self._get(path, query)
         if answer.is_success or answer.status_code in also:
             return answer
         if answer.status_code == httpx.codes.UNAUTHORIZED:
@@ -75,9 +75,9 @@ class Remote:
             )
         raise Unanswered(self.shown, f"is no Warren: it answers {answer.status_code} to {path}")
 
-    def _get(self, path: str, asked: Mapping[str, str] | None) -> httpx.Response:
+    def _get(self, path: str, query: Mapping[str, str] | None) -> httpx.Response:
         try:
-            return self._client.get(path, params=asked)
+            return self._client.get(path, params=query)
         except httpx.UnsupportedProtocol as error:
             raise Unanswered(self.shown, "is not a URL with http:// or https://") from error
         except httpx.ConnectTimeout as error:
@@ -96,7 +96,7 @@ def _reason(error: httpx.TransportError) -> str:
     text = str(error).partition("] ")[2] or str(error) or type(error).__name__
     if isinstance(error, httpx.ConnectError) and "refused" in text:
         return "nothing listens there; is Warren running? (--url names another address)"
-    return f"cannot be asked: {text}"
+    return f"cannot be reached: {text}"
 
 
 def _is_this_machine(url: str) -> bool:

@@ -20,9 +20,9 @@ WIDE = 10_000  # what is not a terminal gets everything
 def report(
     past: Callable[[], Past], group: str, form: str, sections: tuple[str, ...], top: int
 ) -> None:
-    asked = past()
-    with working(), asked.reading(group, (GROUP, LOG_END)) as kept:
-        found = make(kept, asked.period, top)
+    chosen_past = past()
+    with working(), chosen_past.reading(group, (GROUP, LOG_END)) as kept:
+        found = make(kept, chosen_past.period, top)
     if form == "table":
         _print(found, sections)
     elif form == "csv":
@@ -33,10 +33,10 @@ def report(
 
 @contextmanager
 def working() -> Iterator[None]:
-    """Something moves on a terminal meanwhile; elsewhere nothing is said."""
+    """Show a spinner on a terminal; print nothing elsewhere."""
     console = Console(stderr=True)
-    told = console.status("Reading history …")
-    with told if console.is_terminal else nullcontext():
+    spinner = console.status("Reading history …")
+    with spinner if console.is_terminal else nullcontext():
         yield
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from warren import config
 from warren.config.secrets import Secret
 from warren.terminal.burrow import recognise
-from warren.terminal.ending import as_ctrl_c
+from warren.terminal.ending import signals_as_ctrl_c
 from warren.terminal.questions import Answers
 from warren.terminal.remote import Remote
 
@@ -30,8 +30,8 @@ class AnswerSource:
 
 
 @contextmanager
-def opened(source: AnswerSource) -> Iterator[Answers]:
-    """Answers for as long as the context lasts; on a terminal it says what takes its time."""
+def open_source(source: AnswerSource) -> Iterator[Answers]:
+    """Give answers for as long as the context lasts; on a terminal, show what takes time."""
     if not (source.bootstrap or source.config_path):
         yield recognise(Remote(source.url, source.token, source.cafile))
         return
@@ -40,16 +40,16 @@ def opened(source: AnswerSource) -> Iterator[Answers]:
     console = Console(stderr=True)
     with ExitStack() as stack:
         if source.config_path:
-            asked = config.load(source.config_path, dict(source.environ)).config
+            chosen = config.load(source.config_path, dict(source.environ)).config
         else:
-            asked = direct.config_of(source.bootstrap)
-        stack.enter_context(as_ctrl_c())
+            chosen = direct.config_of(source.bootstrap)
+        stack.enter_context(signals_as_ctrl_c())
         status = console.status("Starting")
         tell = status.update if console.is_terminal else _say_nothing
         with ExitStack() as spinning:
             if console.is_terminal:
                 spinning.enter_context(status)
-            answers = stack.enter_context(direct.reading(asked, tell))
+            answers = stack.enter_context(direct.reading(chosen, tell))
         yield answers
 
 

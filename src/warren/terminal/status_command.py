@@ -14,16 +14,16 @@ from rich.text import Text
 from warren.errors import GroupUnknown, Unanswered
 from warren.serve.v4.shapes import Groups
 from warren.terminal import group_table, partition_table, words
-from warren.terminal.ending import as_ctrl_c
+from warren.terminal.ending import signals_as_ctrl_c
 from warren.terminal.group_table import Filter
 from warren.terminal.questions import Answers
-from warren.terminal.source import AnswerSource, opened
+from warren.terminal.source import AnswerSource, open_source
 
 Draw = Callable[[], RenderableType]
 
 
 def watch(console: Console, every_s: float, draw: Draw) -> None:
-    """Draw until Ctrl-C; who does not answer for a while is told about, and asked again."""
+    """Draw until Ctrl-C. When nobody answers, say so and try again."""
     with _until_interrupted():
         if console.is_terminal:
             _in_place(console, every_s, draw)
@@ -39,7 +39,7 @@ def _in_place(console: Console, every_s: float, draw: Draw) -> None:
                 last = draw()
                 live.update(last, refresh=True)
             except Unanswered as error:
-                lost = Text(f"{error}; asked again, this is the last answer", style="red")
+                lost = Text(f"{error}; trying again, this is the last answer", style="red")
                 live.update(Group(lost, last), refresh=True)
             time.sleep(every_s)
 
@@ -49,15 +49,15 @@ def _one_after_the_other(console: Console, every_s: float, draw: Draw) -> None:
         try:
             console.print(draw(), soft_wrap=True)
         except Unanswered as error:
-            click.echo(f"warren: {error}; asked again", err=True)
+            click.echo(f"warren: {error}; trying again", err=True)
         time.sleep(every_s)
 
 
 @contextmanager
 def _until_interrupted() -> Iterator[None]:
-    """Then the cursor is shown again, and what was started ends."""
+    """Leave at Ctrl-C: the cursor shows again, and what was started ends."""
     try:
-        with as_ctrl_c():
+        with signals_as_ctrl_c():
             yield
     except KeyboardInterrupt:
         return
@@ -70,9 +70,9 @@ NEAR = 3
 
 
 def status(source: AnswerSource, wanted: Filter, *, as_json: bool, every_s: float | None) -> int:
-    """Show the groups, once or again and again; gives the exit code, that of the worst."""
+    """Show the groups, once or repeatedly; return the exit code of the worst."""
     console = _console()
-    with opened(source) as answers:
+    with open_source(source) as answers:
         if every_s is not None:
             watch(console, every_s, lambda: _screen(console, answers, wanted, as_json=as_json))
             return 0
@@ -87,9 +87,9 @@ def status(source: AnswerSource, wanted: Filter, *, as_json: bool, every_s: floa
 
 
 def lag(source: AnswerSource, group: str, cluster: str, *, as_json: bool) -> int:
-    """Show the partitions of a group; gives the exit code of its status."""
+    """Show the partitions of a group; return the exit code of its status."""
     console = _console()
-    with opened(source) as answers:
+    with open_source(source) as answers:
         cluster = cluster or _cluster_of(answers, group)
         try:
             found = answers.group(cluster, group)
@@ -147,7 +147,7 @@ def _cluster_of(answers: Answers, group: str) -> str:
 
 
 def _unknown(answers: Answers, cluster: str, group: str) -> GroupUnknown:
-    """Says what it may have been meant to be."""
+    """The error, with the names that come closest."""
     names = {each.group for each in answers.groups().groups if cluster in {"", each.cluster}}
     near = difflib.get_close_matches(group, sorted(names), NEAR)
     return GroupUnknown(

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warren.terminal.options import asked, reported
+from warren.terminal.options import errors_as_lines, source_options
 
 if TYPE_CHECKING:
     from warren.terminal.source import AnswerSource
 
 
 @click.command(short_help="Show all groups as a table.")
-@asked
+@source_options
 @click.option("--cluster", metavar="NAME", default="", help="Only groups of this cluster.")
 @click.option("--match", metavar="TEXT", default="", help="Only groups with this in their name.")
 @click.option("--bad", is_flag=True, help="Only groups that are not OK.")
@@ -39,14 +39,14 @@ def status(  # noqa: PLR0913  # options of a command
     """Show all groups, the worst first: status, lag, its trend, the partition that lags most.
 
     Asks a running Warren (--url), or reads a cluster itself (--bootstrap, --config-dir), which
-    takes Spark some ten seconds to start. A Burrow can be asked too. Read that way, the lag at
+    takes Spark some ten seconds to start. It works with a Burrow too. Read that way, the lag at
     past commits is unknown: a group that falls behind is OK at first; stopped, stalled and rewound
     ones are seen at once.
 
     --json prints what /v4/groups answers, with all groups on one page.
 
     \b
-    Exit codes: 0 all groups are OK, 3 some are WARN, 4 some are ERR; 1 cannot be asked.
+    Exit codes: 0 all groups are OK, 3 some are WARN, 4 some are ERR; 1 nobody answers.
 
     \b
     Examples:
@@ -59,7 +59,7 @@ def status(  # noqa: PLR0913  # options of a command
     from warren.terminal import status_command
     from warren.terminal.group_table import Filter
 
-    with reported():
+    with errors_as_lines():
         wanted = Filter(cluster, match, bad)
         code = status_command.status(
             source, wanted, as_json=as_json, every_s=every if watch else None
@@ -69,7 +69,7 @@ def status(  # noqa: PLR0913  # options of a command
 
 @click.command(short_help="Show the partitions of one group.")
 @click.argument("group")
-@asked
+@source_options
 @click.option("--cluster", metavar="NAME", default="", help="If several have a group of this name.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def lag(source: "AnswerSource", group: str, cluster: str, *, as_json: bool) -> None:
@@ -78,7 +78,7 @@ def lag(source: "AnswerSource", group: str, cluster: str, *, as_json: bool) -> N
     --json prints what /v4/group answers.
 
     \b
-    Exit codes: 0 the group is OK, 3 it is WARN, 4 it is ERR; 1 cannot be asked, or is unknown.
+    Exit codes: 0 the group is OK, 3 it is WARN, 4 it is ERR; 1 nobody answers, or it is unknown.
 
     \b
     Examples:
@@ -88,5 +88,5 @@ def lag(source: "AnswerSource", group: str, cluster: str, *, as_json: bool) -> N
     """
     from warren.terminal import status_command
 
-    with reported():
+    with errors_as_lines():
         raise click.exceptions.Exit(status_command.lag(source, group, cluster, as_json=as_json))
