@@ -20,7 +20,7 @@ from warren.leadership.leadership import Leadership, history_leadership, leaders
 from warren.model.board import Board
 from warren.notify.delivery import Delivery
 from warren.notify.notifying import Notifying
-from warren.notify.senders.choose import sender
+from warren.notify.senders.choose import make_sender
 from warren.pipeline.threads import surviving
 from warren.sinks.stream import SinkStream
 
@@ -65,7 +65,7 @@ def notifiers(config: Config, boards: Callable[[], Board]) -> Iterator[Lock | No
     if not config.notifiers:
         return
     lead = leadership(config)
-    senders = {name: sender(notifier, config) for name, notifier in config.notifiers.items()}
+    senders = {name: make_sender(notifier, config) for name, notifier in config.notifiers.items()}
     notifying = Notifying(config, boards, lead, senders)
     yield Lock("incidents", lead, notifying.finished)
     yield notifying
