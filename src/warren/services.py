@@ -1,4 +1,4 @@
-"""The threads that read boards: notifiers, history, sinks. They are started here."""
+"""Starts the threads that read boards: notifiers, history, sinks."""
 
 import math
 import threading
@@ -20,13 +20,13 @@ from warren.leadership.leadership import Leadership, history_leadership, leaders
 from warren.model.board import Board
 from warren.notify.delivery import Delivery
 from warren.notify.notifying import Notifying
-from warren.notify.senders.choose import sender
+from warren.notify.senders.choose import make_sender
 from warren.pipeline.threads import surviving
 from warren.sinks.stream import SinkStream
 
 
-class Both(threading.Event):
-    """Set when two others are."""
+class BothSet(threading.Event):
+    """Set when both of two events are set."""
 
     def __init__(self, first: threading.Event, second: threading.Event) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Both(threading.Event):
 
 
 class Lock:
-    """Keeps this instance trying to be the one that leads."""
+    """Runs the lock that decides whether this instance leads."""
 
     name = "lock"
 
@@ -51,10 +51,10 @@ class Lock:
         self.problem = ""
         self.restarts = 0
         self._leadership = leadership
-        self._finished = finished  # nothing is left to save
+        self._finished = finished  # set when nothing is left to save; the lock is held until then
 
     def run(self, stop: threading.Event) -> None:
-        self._leadership.run(Both(stop, self._finished) if self._finished else stop)
+        self._leadership.run(BothSet(stop, self._finished) if self._finished else stop)
 
     def health(self) -> Mapping[str, object]:
         leads = self._leadership.leads
@@ -65,7 +65,7 @@ def notifiers(config: Config, boards: Callable[[], Board]) -> Iterator[Lock | No
     if not config.notifiers:
         return
     lead = leadership(config)
-    senders = {name: sender(notifier, config) for name, notifier in config.notifiers.items()}
+    senders = {name: make_sender(notifier, config) for name, notifier in config.notifiers.items()}
     notifying = Notifying(config, boards, lead, senders)
     yield Lock("incidents", lead, notifying.finished)
     yield notifying
@@ -78,22 +78,22 @@ POLL_S = 0.5
 
 
 class Service(Protocol):
-    """Runs in a thread of its own, and again after a while if it fails."""
+    """Runs in a thread of its own, and is restarted after a while if it fails."""
 
     kind: str  # where the health answer lists it: "notifiers", "incidents", "history", "sinks"
     name: str
-    problem: str  # what failed last
+    problem: str  # the last failure
     restarts: int
 
     def run(self, stop: threading.Event) -> None: ...
 
     def health(self) -> Mapping[str, object]:
-        """What the health answer tells of it: at any time, without waiting."""
+        """Its part of the health answer; callable at any time, never blocks."""
         ...
 
 
-class Leading(threading.Event):
-    """Ends the work of an instance that is stopped, or does not lead any more."""
+class StopOrLeadLost(threading.Event):
+    """Set when this instance is stopped, or no longer leads."""
 
     def __init__(self, stop: threading.Event, lead: Leadership) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ def not_begun(
 
 
 class Services:
-    """All that a configuration asks for; what writes history works where this instance leads."""
+    """All services of a configuration; those that write history run only while we lead."""
 
     def __init__(
         self, config: Config, spark: SparkSession, boards: Boards, reader: HistoryService
@@ -148,7 +148,7 @@ class Services:
             self._where_led += _writers(config, config.history, spark, boards, reader.recent)
 
     def start(self, stop: threading.Event, others: Iterable[Service]) -> list[threading.Thread]:
-        """A thread each; `others` are the caller's own."""
+        """Start a thread for each service; `others` are the caller's own."""
         self._everywhere += others
         works = [(each, each.run) for each in self._everywhere]
         works += [(each, partial(self._run_while_leading, each)) for each in self._where_led]
@@ -165,11 +165,11 @@ class Services:
             told.setdefault(each.kind, {})[each.name] = about
         return dict(told)
 
-    def _run_while_leading(self, companion: Service, stop: threading.Event) -> None:
+    def _run_while_leading(self, service: Service, stop: threading.Event) -> None:
         if self._lead.leads:
-            companion.run(Leading(stop, self._lead))
+            service.run(StopOrLeadLost(stop, self._lead))
         else:
-            companion.problem = ""  # it is another's now
+            service.problem = ""  # another instance does this now
             stop.wait(POLL_S)
 
 

@@ -34,7 +34,7 @@ class Instance:
         self.board = board
         self.notifying.look(next(self._turns), board.moment_ms)
         wait_until(lambda: not any(each.health()["queued"] for each in self.notifying.deliveries))
-        self.notifying.note_told(board.moment_ms)
+        self.notifying.note_delivered(board.moment_ms)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Any
 from warren.config import Config
 from warren.model.status import Status
 from warren.notify.message import DigestLine, Event, GroupResult, Message, Offset, PartitionResult
-from warren.notify.senders.choose import Writer, sender
+from warren.notify.senders.choose import Writer, make_sender
 
 CONFIG = Config()
 START_MS, NOW_MS = 1_700_000_000_000, 1_700_000_600_000
@@ -53,4 +53,4 @@ def digest(event: Event = "open", count: int = 3) -> Message:
 
 
 def made(notifier: Any, config: Config = CONFIG) -> Writer:
-    return sender(notifier, config)
+    return make_sender(notifier, config)

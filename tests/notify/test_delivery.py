@@ -49,7 +49,7 @@ def outcomes(delivery: Delivery) -> dict[str, int]:
 def test_messages_come_in_the_order_they_were_asked_for() -> None:
     receiver = Receiver()
     module = delivery(receiver)
-    module.want("local", wanted("a", "close", "open") | wanted("b", "open"))
+    module.update("local", wanted("a", "close", "open") | wanted("b", "open"))
 
     with running(module):
         wait_until(lambda: len(receiver.got) == 3)
@@ -57,18 +57,18 @@ def test_messages_come_in_the_order_they_were_asked_for() -> None:
     assert [each for each in receiver.heard if each.endswith(" a")] == ["close a", "open a"]
     assert receiver.heard[0] == "close a"
     assert outcomes(module) == {"sent": 3}
-    assert len(module.take_told()) == 3
-    assert module.take_told() == []
+    assert len(module.take_delivered()) == 3
+    assert module.take_delivered() == []
 
 
 def test_what_fails_is_sent_again_until_it_is_taken() -> None:
     receiver = Receiver(DOWN)
     module = delivery(receiver)
-    module.want("local", wanted("a", "open"))
+    module.update("local", wanted("a", "open"))
 
     with running(module):
         wait_until(lambda: receiver.attempts == 1)
-        assert module.take_told() == []
+        assert module.take_delivered() == []
         receiver.refusal = None
         wait_until(lambda: receiver.heard == ["open a"])
 
@@ -79,7 +79,7 @@ def test_what_fails_is_sent_again_until_it_is_taken() -> None:
 def test_retries_wait_longer_each_time() -> None:
     receiver = Receiver(DOWN)
     module = delivery(receiver)
-    module.want("local", wanted("a", "open"))
+    module.update("local", wanted("a", "open"))
 
     with running(module):
         wait_until(lambda: receiver.attempts == 2)
@@ -92,12 +92,12 @@ def test_retries_wait_longer_each_time() -> None:
 def test_what_cannot_work_is_dropped_until_a_round_asks_again() -> None:
     receiver = Receiver(WRONG)
     module = delivery(receiver)
-    module.want("local", wanted("a", "open"))
+    module.update("local", wanted("a", "open"))
 
     with running(module):
         wait_until(lambda: outcomes(module).get("dropped") == 1)
         receiver.refusal = None
-        module.want("local", wanted("a", "open"))
+        module.update("local", wanted("a", "open"))
         wait_until(lambda: receiver.heard == ["open a"])
 
     assert outcomes(module) == {"sent": 1, "failed": 1, "dropped": 1}
@@ -106,13 +106,13 @@ def test_what_cannot_work_is_dropped_until_a_round_asks_again() -> None:
 def test_a_group_that_recovered_before_anybody_heard_of_it_is_not_mentioned() -> None:
     receiver = Receiver(DOWN)
     module = delivery(receiver)
-    module.want("local", wanted("a", "open"))
+    module.update("local", wanted("a", "open"))
 
     with running(module):
         wait_until(lambda: receiver.attempts == 1)
-        module.want("local", {})
+        module.update("local", {})
         receiver.refusal = None
-        module.want("local", wanted("b", "open"))
+        module.update("local", wanted("b", "open"))
         wait_until(lambda: receiver.heard == ["open b"])
 
     assert outcomes(module) == {"sent": 1, "failed": 1, "superseded": 1}
@@ -121,9 +121,9 @@ def test_a_group_that_recovered_before_anybody_heard_of_it_is_not_mentioned() ->
 def test_a_round_leaves_alone_what_other_clusters_wait_to_tell() -> None:
     receiver = Receiver()
     module = delivery(receiver)
-    module.want("local", wanted("a", "open"))
-    module.want("remote", wanted("b", "open", cluster="remote"))
-    module.want("remote", {})
+    module.update("local", wanted("a", "open"))
+    module.update("remote", wanted("b", "open", cluster="remote"))
+    module.update("remote", {})
 
     with running(module):
         wait_until(lambda: receiver.heard == ["open a"])
@@ -133,15 +133,15 @@ def test_a_round_while_a_message_is_on_its_way_does_not_send_it_twice() -> None:
     receiver = Receiver()
     receiver.answers.clear()
     module = delivery(receiver)
-    module.want("local", wanted("a", "open"))
+    module.update("local", wanted("a", "open"))
 
     with running(module):
         wait_until(lambda: receiver.attempts == 1)
-        module.want("local", wanted("a", "open"))
+        module.update("local", wanted("a", "open"))
         receiver.answers.set()
         wait_until(lambda: receiver.heard == ["open a"])
-        module.want("local", wanted("a", "open"))  # the round did not know yet
-        module.want("remote", wanted("b", "open", cluster="remote"))
+        module.update("local", wanted("a", "open"))  # the round did not know yet
+        module.update("remote", wanted("b", "open", cluster="remote"))
         wait_until(lambda: len(receiver.got) == 2)
 
     assert receiver.heard == ["open a", "open b"]
@@ -152,7 +152,7 @@ def test_a_receiver_that_hangs_delays_nobody_else() -> None:
     hanging.answers.clear()
     modules = [delivery(hanging), delivery(quick)]
     for module in modules:
-        module.want("local", wanted("a", "open") | wanted("b", "open"))
+        module.update("local", wanted("a", "open") | wanted("b", "open"))
 
     with running(*modules):
         wait_until(lambda: hanging.attempts == 1 and len(quick.got) == 2)
@@ -163,12 +163,12 @@ def test_a_receiver_that_hangs_delays_nobody_else() -> None:
 def test_who_may_not_send_does_not() -> None:
     receiver, leads = Receiver(), [False]
     module = Delivery("m", receiver, 0, lambda: leads[0], lambda: None)
-    module.want("local", wanted("a", "open"))
+    module.update("local", wanted("a", "open"))
 
     with running(module):
         module.clear()
         leads[0] = True
-        module.want("local", wanted("b", "open"))
+        module.update("local", wanted("b", "open"))
         wait_until(lambda: len(receiver.got) == 1)
 
     assert receiver.heard == ["open b"]
@@ -181,7 +181,7 @@ def many(count: int, *events: Event) -> dict[Subject, list[DueMessage]]:
 def test_ten_thousand_groups_at_once_are_a_few_messages_and_a_digest() -> None:
     receiver = Receiver()
     module = delivery(receiver, max_per_minute=20)
-    module.want("local", many(10_000, "open"))
+    module.update("local", many(10_000, "open"))
 
     with running(module):
         wait_until(lambda: not module.health()["queued"])
@@ -193,13 +193,13 @@ def test_ten_thousand_groups_at_once_are_a_few_messages_and_a_digest() -> None:
     assert digest.result.status == Status.ERR
     assert digest.result.total_lag == 9_982 * 30
     assert outcomes(module) == {"sent": 19, "digested": 9_982}
-    assert len(module.take_told()) == 10_000
+    assert len(module.take_delivered()) == 10_000
 
 
 def test_openings_and_closes_have_a_digest_each() -> None:
     receiver = Receiver()
     module = delivery(receiver, max_per_minute=2)
-    module.want("local", many(5, "close", "open"))
+    module.update("local", many(5, "close", "open"))
 
     with running(module):
         wait_until(lambda: len(receiver.got) == 2)
@@ -210,7 +210,7 @@ def test_openings_and_closes_have_a_digest_each() -> None:
 def test_a_digest_that_fails_is_sent_again_whole() -> None:
     receiver = Receiver(DOWN)
     module = delivery(receiver, max_per_minute=2)
-    module.want("local", many(100, "open"))
+    module.update("local", many(100, "open"))
 
     with running(module):
         wait_until(lambda: receiver.attempts == 1)
@@ -223,11 +223,11 @@ def test_a_digest_that_fails_is_sent_again_whole() -> None:
 def test_when_the_minute_is_used_up_the_rest_waits() -> None:
     receiver = Receiver()
     module = delivery(receiver, max_per_minute=1)
-    module.want("local", wanted("a", "open"))
+    module.update("local", wanted("a", "open"))
 
     with running(module):
         wait_until(lambda: receiver.heard == ["open a"])
-        module.want("local", wanted("b", "open"))
+        module.update("local", wanted("b", "open"))
         wait_until(lambda: module.health()["queued"] == 1)
 
     assert receiver.heard == ["open a"]
@@ -240,7 +240,7 @@ def test_a_close_that_waits_holds_on_to_what_it_says_and_no_more() -> None:
     place = next(iter(closes.values()))[0].place
     assert isinstance(place, tuple)
     verdicts = weakref.ref(place[0])
-    module.want("local", closes)
+    module.update("local", closes)
     del closes, place
 
     assert verdicts() is None
@@ -253,24 +253,24 @@ def test_a_close_that_waits_holds_on_to_what_it_says_and_no_more() -> None:
 def test_what_a_receiver_took_before_the_lead_was_lost_is_told_apart() -> None:
     receiver = Receiver()
     module = delivery(receiver)
-    module.want("local", wanted("a", "open"))
+    module.update("local", wanted("a", "open"))
 
     with running(module):
         wait_until(lambda: len(receiver.got) == 1)
         receiver.answers.clear()
-        module.want("local", wanted("b", "open"))
+        module.update("local", wanted("b", "open"))
         wait_until(lambda: receiver.attempts == 2)
         module.clear()
-        module.part()
+        module.stop_leading()
         receiver.answers.set()
         wait_until(lambda: len(receiver.got) == 2)
         module.wait_for_answer(5)
-        module.want("local", wanted("c", "open"))
+        module.update("local", wanted("c", "open"))
         wait_until(lambda: len(receiver.got) == 3)
         module.wait_for_answer(5)
 
-    assert [each.subject.group for each in module.take_late()] == ["a", "b"]
-    assert [each.subject.group for each in module.take_told()] == ["c"]
+    assert [each.subject.group for each in module.take_from_last_lead()] == ["a", "b"]
+    assert [each.subject.group for each in module.take_delivered()] == ["c"]
 
 
 def test_what_cannot_be_in_a_digest_comes_one_by_one_at_the_rate_there_is() -> None:
@@ -278,7 +278,7 @@ def test_what_cannot_be_in_a_digest_comes_one_by_one_at_the_rate_there_is() -> N
     receiver.singly = {"close"}
     module = delivery(receiver, max_per_minute=4)
     closing = many(10, "close")
-    module.want("local", closing)
+    module.update("local", closing)
 
     with running(module):
         wait_until(lambda: len(receiver.got) == 4)
@@ -295,14 +295,14 @@ def test_closes_that_are_refused_hold_back_no_opening(by_id: bool) -> None:  # n
     receiver.refuses, receiver.by_id = {"close"}, by_id
     module = delivery(receiver)
     closes, again = many(30, "close"), wanted("group-00007", "close", "open")
-    module.want("local", closes)
+    module.update("local", closes)
 
     with running(module):
         wait_until(lambda: outcomes(module).get("failed", 0) >= 3)
-        module.want("local", closes | again | wanted("other", "open"))
+        module.update("local", closes | again | wanted("other", "open"))
         wait_until(lambda: {"open other", "open group-00007"} <= {*receiver.heard})
         assert module.problem == "connection refused"  # the closes still wait
-        module.want("local", closes | again)  # by a round that does not know of it yet
+        module.update("local", closes | again)  # by a round that does not know of it yet
         receiver.refusal = None
         wait_until(lambda: not module.health()["queued"])
 
@@ -314,12 +314,12 @@ def test_closes_that_are_refused_hold_back_no_opening(by_id: bool) -> None:  # n
 def test_a_close_comes_before_the_opening_if_it_is_taken_after_all() -> None:
     receiver = Receiver(DOWN)
     module = delivery(receiver)
-    module.want("local", wanted("a", "close"))
+    module.update("local", wanted("a", "close"))
 
     with running(module):
         wait_until(lambda: outcomes(module).get("failed", 0) == 2)
         receiver.refusal = None
-        module.want("local", wanted("a", "close", "open"))
+        module.update("local", wanted("a", "close", "open"))
         wait_until(lambda: len(receiver.got) == 2)
 
     assert receiver.heard == ["close a", "open a"]
@@ -333,7 +333,7 @@ def test_a_receiver_that_is_down_is_not_asked_for_every_message() -> None:
         for number in messages:
             pace.slow_down((Subject("local", str(number)), "open", ""), 0)
         pauses[name] = pace.resume_s
-    pace.go_on()
+    pace.reset()
 
     assert pauses["the same"] == 0
     assert LAST_PAUSE_S / 2 <= pauses["different"] <= LAST_PAUSE_S
@@ -344,9 +344,9 @@ def test_what_is_refused_uses_up_nothing_of_the_minute() -> None:
     receiver = Receiver(DOWN)
     receiver.refuses = {"close"}
     module = delivery(receiver, max_per_minute=1)
-    module.want("local", wanted("a", "close"))
+    module.update("local", wanted("a", "close"))
 
     with running(module):
         wait_until(lambda: outcomes(module).get("failed", 0) == 1)
-        module.want("local", wanted("a", "close") | wanted("b", "open"))
+        module.update("local", wanted("a", "close") | wanted("b", "open"))
         wait_until(lambda: receiver.heard == ["open b"])

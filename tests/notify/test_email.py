@@ -61,7 +61,7 @@ def test_a_mail_has_the_templates_subject_and_body(mailing: Mailing, server: Smt
     answer = mailing.sender(server, to=receivers).send(message(group="größe"))
 
     mail = server.got[0]
-    assert answer.endswith("took it for ops@example.com, office@example.com")
+    assert answer.endswith("accepted it for ops@example.com, office@example.com")
     assert (mail.sender, mail.receivers) == (
         "burrow@example.com",
         ["ops@example.com", "office@example.com"],
@@ -170,7 +170,7 @@ def test_answers_of_the_server_are_told(mailing: Mailing, server: SmtpServer) ->
     nobody = mailing.failure(server)
 
     assert told == {"451 try later": True, "554 no, thank you": False}
-    assert str(nobody).endswith("takes nobody: 550 no such user here")
+    assert str(nobody).endswith("refuses all receivers: 550 no such user here")
     assert not nobody.retry
 
 

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from support.certificates import make_certificates
 
 from warren.model.status import Status
-from warren.notify.senders.choose import sender
+from warren.notify.senders.choose import make_sender
 
 GOOD = "Subject: {{.Group}}\n\n{{.Result.Status}}\n"
 # Fails on groups of one name only, so that no trial finds it.
@@ -103,7 +103,7 @@ def test_every_fault_is_told_and_counted_and_the_others_go_on(tmp_path: Path) ->
     with everything_wrong(tmp_path) as (notifiers, well):
         config = configured(tmp_path, *notifiers)
         senders: dict[str, Any] = {
-            name: sender(each, config) for name, each in config.notifiers.items()
+            name: make_sender(each, config) for name, each in config.notifiers.items()
         }
         with capture_logs() as logged, instance(config, senders) as current:
             current.board = board_of({"local": statuses({"billing": Status.ERR})}, NOW_MS)

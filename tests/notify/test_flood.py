@@ -11,7 +11,7 @@ from servers.smtp import smtp_server
 
 from warren.config import Config
 from warren.model.status import Status
-from warren.notify.senders.choose import sender
+from warren.notify.senders.choose import make_sender
 
 MINUTE = 60_000
 RATE = 20  # messages a minute, if the configuration says nothing
@@ -43,7 +43,7 @@ template-close = "{template}"
 
 def go_bad_and_recover(config: Config) -> int:
     """How many messages that took."""
-    with instance(config, {"n": sender(config.notifiers["n"], config)}) as current:
+    with instance(config, {"n": make_sender(config.notifiers["n"], config)}) as current:
         for minute, status in enumerate((Status.ERR, Status.OK)):
             verdicts = statuses(dict.fromkeys(NAMES, status))
             current.look(board_of({"local": verdicts}, NOW_MS + minute * MINUTE))

@@ -126,7 +126,7 @@ class Lagging:
             if record is not None
         }
         sent: list[tuple[str, str, str]] = []
-        for subject, wanted in this.wanted.get("slack", {}).items():
+        for subject, wanted in this.due.get("slack", {}).items():
             for each in wanted:
                 self.records[subject] = confirm(self.records.get(subject, NOTHING), each.notice)
                 message = each.message()

@@ -217,7 +217,7 @@ def test_an_expired_certificate_is_told(tmp_path: Path, template: str) -> None:
 def test_what_is_no_url_is_told(template: str) -> None:
     told = [str(failure(template, url)) for url in ("alerts/{{.Group}}", "ftp://h/", "http:///x")]
 
-    assert told == ["the URL is not one: it must begin with http://host"] * 3
+    assert told == ["not a valid URL: it must begin with http://host"] * 3
     assert not failure(template, "http://h/{{.Group}}\n").retry
 
 
@@ -241,7 +241,10 @@ def test_what_surrounds_a_request_fails_like_the_request_itself(
     with pytest.raises(SendFailed) as raised, http(template, "https://x", extra_ca=str(tmp_path)):
         pass
 
-    assert all(str(each).startswith("cannot ask http://alerts.invalid: ") for each in told.values())
+    assert all(
+        str(each).startswith("cannot send a request to http://alerts.invalid: ")
+        for each in told.values()
+    )
     assert all(each.retry for each in told.values())
     assert str(raised.value).startswith(f"certificates of {tmp_path} cannot be used: ")
 

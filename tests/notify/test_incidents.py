@@ -15,16 +15,16 @@ from warren.notify.incidents import (
     GIVE_UP_MS,
     MOST_LATE,
     NOTHING,
+    DeliveredNotice,
     Notice,
-    Notified,
     Policy,
     Record,
     advance,
     confirm,
-    given_up,
+    dropped_closes,
     is_owed,
     notices,
-    trimmed,
+    trim,
 )
 
 VECTORS = json.loads(
@@ -52,10 +52,10 @@ class Group:
             for policy in self.policies.values()
             for notice in notices(record, status, policy, "billing", now_ms)
         ]
-        self.record = trimmed(record, status, self.policies, now_ms)
+        self.record = trim(record, status, self.policies, now_ms)
         for notice in filter(takes, due):
             told = confirm(self.record or NOTHING, notice)
-            self.record = trimmed(told, status, self.policies, now_ms)
+            self.record = trim(told, status, self.policies, now_ms)
         return due
 
     def restart(self) -> None:
@@ -86,7 +86,7 @@ def _agrees(case: Mapping[str, int]) -> bool:
         send_once=bool(case["send_once"]),
     )
     id_before = "1" if case["incident_open"] else ""
-    told = {"m": Notified(id_before, 1, 1, Status.WARN)} if case["last_notify_set"] else {}
+    told = {"m": DeliveredNotice(id_before, 1, 1, Status.WARN)} if case["last_notify_set"] else {}
     record = Record(id_before, 1 if id_before else 0, told)
 
     after = advance(record, case["status"], MINUTE, lambda: "2")
@@ -256,7 +256,7 @@ def test_a_close_that_a_later_opening_went_past_stays_due_where_it_names_its_inc
     assert is_owed(group.record or NOTHING, due[0])
     for notice in due:
         group.record = confirm(group.record or NOTHING, notice)
-    assert trimmed(group.record or NOTHING, OK, group.policies, 6 * MINUTE) is None
+    assert trim(group.record or NOTHING, OK, group.policies, 6 * MINUTE) is None
 
 
 def test_closes_that_are_given_up_are_told_whatever_the_reason() -> None:
@@ -266,15 +266,15 @@ def test_closes_that_are_given_up_are_told_whatever_the_reason() -> None:
     for number in range(MOST_LATE + 3):
         start = Notice("m", "open", str(number), number, number, ERR)
         after = confirm(record, start, closes_by_id=number != 1)
-        lost += given_up(record, after, policies)
+        lost += dropped_closes(record, after, policies)
         record = advance(after, OK, number + 1, lambda: "")
-    trimmed_then = trimmed(record, OK, policies, MINUTE)
-    days_later = trimmed(record, OK, policies, 2 * GIVE_UP_MS)
+    trimmed_then = trim(record, OK, policies, MINUTE)
+    days_later = trim(record, OK, policies, 2 * GIVE_UP_MS)
 
     assert lost == [("m", "0"), ("m", "1")]
     assert trimmed_then == record
     assert days_later is None
-    assert len(given_up(record, days_later, policies)) == MOST_LATE + 1
+    assert len(dropped_closes(record, days_later, policies)) == MOST_LATE + 1
 
 
 def test_an_opening_taken_after_the_recovery_is_closed() -> None:
@@ -302,7 +302,7 @@ def test_modules_that_are_no_more_are_forgotten() -> None:
     group.look(WARN, MINUTE)
 
     assert group.record is not None
-    assert list(group.record.told) == ["n"]
+    assert list(group.record.delivered) == ["n"]
 
 
 policies = st.builds(
@@ -385,7 +385,7 @@ def test_a_restart_at_any_point_changes_nothing(
 def test_what_was_taken_before_the_lead_was_lost_counts_if_nobody_has_gone_on_since() -> None:
     opened = Notice("m", "open", "id-1", 5, 10, Status.ERR)
     closed = opened._replace(event="close")
-    told = Notified("id-1", 5, 10, Status.ERR)
+    told = DeliveredNotice("id-1", 5, 10, Status.ERR)
     cases = {
         "nobody noted it": (Record("id-1", 5), opened, True),
         "another told it later": (Record("id-1", 5, {"m": told}), opened, False),
@@ -395,7 +395,7 @@ def test_what_was_taken_before_the_lead_was_lost_counts_if_nobody_has_gone_on_si
         "a close nobody noted": (Record("", 0, {"m": told}), closed, True),
         "a close that another sent": (Record(), closed, False),
         "a close, and a new incident": (
-            Record("id-2", 50, {"m": Notified("id-2", 50, 60, Status.ERR)}),
+            Record("id-2", 50, {"m": DeliveredNotice("id-2", 50, 60, Status.ERR)}),
             closed,
             False,
         ),

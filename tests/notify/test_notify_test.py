@@ -179,11 +179,11 @@ template-open = "{template}"
     file = tmp_path / "burrow.toml"
     told = [line for line in result.stderr.splitlines() if not line.startswith("warning: ")]
     no_field = f"{template}:2: there is no field Ident in the message"
-    no_address = "'burrow' is no list of mail addresses such as ops@example.com"
+    no_address = "'burrow' is not a list of mail addresses such as ops@example.com"
     assert result.exit_code == 1
     assert told == [
         f"warren: {file}: notifier.a: {no_field}",
-        f"warren: {file}: notifier.b: the URL is not one: it must begin with http://host",
+        f"warren: {file}: notifier.b: not a valid URL: it must begin with http://host",
         f"warren: {file}: notifier.c.url-open:1: there is no field Nothing in the message",
         f"warren: {file}: notifier.d: {mail}: a mail must begin with 'Subject:'",
         f"warren: {file}: notifier.e.from: {no_address}",

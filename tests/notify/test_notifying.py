@@ -20,7 +20,7 @@ from warren.errors import LeadershipLost, SendFailed
 from warren.leadership.leadership import leadership
 from warren.model.board import Board
 from warren.model.status import Status
-from warren.notify.senders.choose import sender
+from warren.notify.senders.choose import make_sender
 from warren.services import Lock
 
 OK, WARN, ERR = Status.OK, Status.WARN, Status.ERR
@@ -414,11 +414,11 @@ def test_what_was_told_and_could_not_be_saved_is_saved_later(tmp_path: Path) -> 
             notifying.look(0, NOW_MS)
             wait_until(lambda: len(receiver.got) == 1)
         with pytest.raises(LeadershipLost):
-            notifying.note_told(NOW_MS)
+            notifying.note_delivered(NOW_MS)
         with in_threads([current.lock.run]):
             wait_until(lambda: current.lock.leads)
             notifying.take_over()
-            notifying.note_told(NOW_MS)
+            notifying.note_delivered(NOW_MS)
             current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS + MINUTE))
 
     assert receiver.heard == ["open billing"]
@@ -475,7 +475,7 @@ def test_ten_thousand_groups_go_bad_and_recover_without_a_flood(tmp_path: Path) 
         template-close = "{template}"
         """
         config = configured(tmp_path, hook)
-        senders = {"hook": sender(config.notifiers["hook"], config)}
+        senders = {"hook": make_sender(config.notifiers["hook"], config)}
 
         with instance(config, senders) as current:
             current.look(board_of({"local": statuses(dict.fromkeys(names, ERR))}, NOW_MS))
@@ -509,14 +509,14 @@ def test_an_incident_that_another_instance_ended_is_not_told_of_again(tmp_path: 
             notifying.look(0, NOW_MS)
             wait_until(lambda: len(receiver.got) == 1)
         with pytest.raises(LeadershipLost):
-            notifying.note_told(NOW_MS)
+            notifying.note_delivered(NOW_MS)
         with instance(config, {"channel": receiver}) as other:
             other.look(board_of({"local": bad}, NOW_MS + MINUTE))
             other.look(board_of({"local": good}, NOW_MS + 2 * MINUTE))
         with in_threads([current.lock.run]):
             wait_until(lambda: current.lock.leads)
             notifying.take_over()
-            notifying.note_told(NOW_MS + 3 * MINUTE)
+            notifying.note_delivered(NOW_MS + 3 * MINUTE)
             current.look(board_of({"local": good}, NOW_MS + 3 * MINUTE))
 
     assert receiver.heard == ["open billing", "open billing", "close billing"]
@@ -571,7 +571,7 @@ def test_a_receiver_that_fails_at_closes_hears_of_new_incidents_and_of_the_close
 
         def start() -> Instance:
             process.close()
-            made = {name: sender(config.notifiers[name], config) for name in config.notifiers}
+            made = {name: make_sender(config.notifiers[name], config) for name in config.notifiers}
             return process.enter_context(instance(config, made))
 
         def got(method: str, status: int = 200) -> set[str]:
@@ -582,7 +582,7 @@ def test_a_receiver_that_fails_at_closes_hears_of_new_incidents_and_of_the_close
 
         def look(turn: int, groups: dict[str, Status]) -> None:
             now_ms = NOW_MS + turn * MINUTE
-            current.notifying.note_told(now_ms)
+            current.notifying.note_delivered(now_ms)
             current.board = board_of({"local": statuses(groups)}, now_ms)
             current.notifying.look(turn * 10_000, now_ms)
 
@@ -607,7 +607,7 @@ def test_a_receiver_that_fails_at_closes_hears_of_new_incidents_and_of_the_close
         wait_until(lambda: sent() == [2, 1])
         look(6, {"billing": OK, "sales": OK})
         wait_until(lambda: sent() == [3, 2])
-        current.notifying.note_told(NOW_MS + 6 * MINUTE)
+        current.notifying.note_delivered(NOW_MS + 6 * MINUTE)
         saved = current.lock.load()
 
     given_up = [line for line in logged if line["event"] == "close given up"]
@@ -634,7 +634,7 @@ def test_a_growing_lag_is_told_to_slack_once_over_a_restart_and_so_is_its_end(
 
         def start() -> Instance:
             process.close()
-            made = {"growing": sender(config.notifiers["growing"], config)}
+            made = {"growing": make_sender(config.notifiers["growing"], config)}
             return process.enter_context(instance(config, made))
 
         current, told = start(), []

@@ -1,1 +1,1 @@
-"""Of several instances one leads: who that is, and for how long."""
+"""Of several instances one leads: which one, and for how long."""

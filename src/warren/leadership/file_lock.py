@@ -1,7 +1,7 @@
-"""Who leads, decided by a lock on a file: for instances on one machine.
+"""Leadership by a file lock, for instances on one machine.
 
-The kernel frees the lock however its holder ends. What the instances share is an SQLite file beside
-it.
+The kernel frees the lock however the process that holds it ends. The shared state is an SQLite file
+next to it.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from warren.errors import LeadershipLost, StateFileUnusable
-from warren.leadership.lease import NOTIFIER, Lease, decoded, encoded
+from warren.leadership.lease import NOTIFIER, Lease, decode_keys, encode_keys
 
 PAUSE_S = 0.5
 TABLE = "CREATE TABLE IF NOT EXISTS state (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
@@ -44,36 +44,36 @@ class FileLock:
                     file = self._round(file)
                 except OSError as error:
                     problem = f"{self._path}: {error.strerror}"
-                self._lease.tell(problem)
+                self._lease.log_changes(problem)
                 stop.wait(PAUSE_S)
         finally:
             self._lease.end()
             if file is not None:
                 file.close()
-            self._lease.tell(self.problem)
+            self._lease.log_changes(self.problem)
 
     def load(self) -> dict[str, bytes]:
         with self._state() as database:
-            return decoded(dict(database.execute("SELECT key, value FROM state")))
+            return decode_keys(dict(database.execute("SELECT key, value FROM state")))
 
     def save(self, changes: Mapping[str, bytes | None]) -> None:
-        entries = encoded(changes)
-        gone = [(key,) for key, value in entries.items() if value is None]
-        kept = [(key, value) for key, value in entries.items() if value is not None]
+        entries = encode_keys(changes)
+        deleted = [(key,) for key, value in entries.items() if value is None]
+        changed = [(key, value) for key, value in entries.items() if value is not None]
         with self._state() as database:
-            database.executemany("DELETE FROM state WHERE key = ?", gone)
-            database.executemany("INSERT OR REPLACE INTO state VALUES (?, ?)", kept)
+            database.executemany("DELETE FROM state WHERE key = ?", deleted)
+            database.executemany("INSERT OR REPLACE INTO state VALUES (?, ?)", changed)
 
     def _round(self, file: IO[bytes] | None) -> IO[bytes] | None:
-        """The locked file if the lock is ours; it stays open for as long as it is."""
+        """Take or keep the lock; return the locked file, open while the lock is ours, or None."""
         if file is not None and not self._is_in_place(file):
-            self._lease.end()  # somebody removed it: others lock its successor
+            self._lease.end()  # somebody removed it: other instances lock a new file
             file.close()
             file = None
         if file is None:
             file = self._try_to_lock()
         if file is not None:
-            self._lease.extend(self._lease.ask(), math.inf)
+            self._lease.extend(self._lease.start_request(), math.inf)
         return file
 
     def _try_to_lock(self) -> IO[bytes] | None:
@@ -94,7 +94,7 @@ class FileLock:
 
     @contextmanager
     def _state(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: it is on disk when it is left, or never was."""
+        """A transaction: committed to disk on exit, or rolled back."""
         if not self.leads:
             raise LeadershipLost("another instance holds the lock")
         path = self._directory / "state.sqlite"

@@ -1,11 +1,11 @@
-"""Who leads, decided by Kafka: who is assigned the only partition of a topic leads.
+"""Leadership by Kafka: the instance that is assigned the only partition of a topic leads.
 
-The instances are a consumer group on that topic. Every two seconds who has the partition commits,
-which only a living member of the group can; what the coordinator answered holds for two thirds of
-the session time-out, less than it takes to give the partition to another.
+The instances form a consumer group on that topic. The one with the partition commits every two
+seconds, which only a live member of the group can. Each successful commit extends the lease to two
+thirds of the session time-out: less than Kafka needs to assign the partition to another instance.
 
-What the instances share are the topic's records, one for each entry; the topic is compacted. They
-are written in transactions of one id, so taking over shuts out whoever had the partition before.
+The shared state is the topic's records, one for each entry; the topic is compacted. Records are
+written in transactions with one id, so an instance that takes over fences off the one before.
 """
 
 import threading
@@ -25,7 +25,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from warren.errors import LeadershipLost
-from warren.leadership.lease import NOTIFIER, Lease, decoded, encoded
+from warren.leadership.lease import NOTIFIER, Lease, decode_keys, encode_keys
 
 Settings = Mapping[str, object]
 
@@ -34,12 +34,12 @@ LEASE_S = SESSION_S * 2 / 3
 CONFIRM_S = 2.0
 POLL_S = 0.5
 ANSWER_S = 10.0
-ERROR_LASTS_S = 15.0  # the client tells again what goes on; it does not tell when it ended
+ERROR_LASTS_S = 15.0  # the client repeats errors that go on, and does not report their end
 
 
 class KafkaLock:
     def __init__(self, settings: Settings, topic: str, duty: str = NOTIFIER) -> None:
-        """`settings` say how to connect; the group and the transactions are named as the topic."""
+        """`settings` are for the connection; group and transactional id are the topic's name."""
         self._settings = dict(settings)
         self._topic = topic
         self._partition = TopicPartition(topic, 0)
@@ -66,17 +66,17 @@ class KafkaLock:
             except KafkaException as error:
                 self._last_error = self._last_error or _text(error)
                 self._error_at = time.monotonic()
-                self._lease.tell(self._last_error)
+                self._lease.log_changes(self._last_error)
                 stop.wait(CONFIRM_S)
-        self._lease.tell(self.problem)
+        self._lease.log_changes(self.problem)
 
     def load(self) -> dict[str, bytes]:
-        self._writer()
+        self._leading_producer()
         state: dict[bytes, bytes] = {}
         reader = Consumer(
             self._settings
             | {
-                "group.id": self._topic,  # must be set; nothing is joined or committed
+                "group.id": self._topic,  # required, but this consumer neither joins nor commits
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
                 "isolation.level": "read_committed",
@@ -91,28 +91,28 @@ class KafkaLock:
                     state[record.key()] = record.value()
         finally:
             reader.close()
-        return decoded(state)
+        return decode_keys(state)
 
     def save(self, changes: Mapping[str, bytes | None]) -> None:
-        producer = self._writer()
+        producer = self._leading_producer()
         try:
             producer.begin_transaction()
-            for key, value in encoded(changes).items():
+            for key, value in encode_keys(changes).items():
                 producer.produce(self._topic, key=key, value=value, partition=0)
             producer.commit_transaction(ANSWER_S)
         except (KafkaException, BufferError) as error:
-            # Whether it was written is not known: begin anew, which ends what is open.
-            self._let_go()
+            # We do not know whether it was written: start over, which ends an open transaction.
+            self._release()
             raise LeadershipLost(_text(error)) from error
 
-    def _writer(self) -> Producer:
+    def _leading_producer(self) -> Producer:
         producer = self._producer
         if producer is None or not self.leads:
             raise LeadershipLost("another instance may lead")
         return producer
 
     def _next(self, reader: Consumer) -> Message | None:
-        """The next record; None at the end."""
+        """The next record; None at the end of the topic."""
         record = reader.poll(ANSWER_S)
         if record is None or not self.leads:
             raise LeadershipLost("Kafka does not answer in time")
@@ -124,7 +124,7 @@ class KafkaLock:
         return None
 
     def _make_topic(self) -> None:
-        admin = AdminClient(self._settings | {"error_cb": self._remember})
+        admin = AdminClient(self._settings | {"error_cb": self._on_error})
         known = admin.list_topics(timeout=ANSWER_S).topics.get(self._topic)
         if known is not None and known.error is None:
             return
@@ -144,26 +144,26 @@ class KafkaLock:
                 "session.timeout.ms": int(SESSION_S * 1000),
                 "heartbeat.interval.ms": int(SESSION_S * 1000 / 4),
                 "socket.timeout.ms": int(SESSION_S * 1000),
-                # Who has the partition keeps it when another instance joins.
+                # The leader keeps the partition when another instance joins.
                 "partition.assignment.strategy": "cooperative-sticky",
                 "enable.auto.commit": False,
-                "error_cb": self._remember,
+                "error_cb": self._on_error,
             }
         )
-        taken = {"on_revoke": self._on_revoke, "on_lost": self._on_revoke}
-        consumer.subscribe([self._topic], on_assign=self._on_assign, **taken)
+        revoked = {"on_revoke": self._on_revoke, "on_lost": self._on_revoke}
+        consumer.subscribe([self._topic], on_assign=self._on_assign, **revoked)
         try:
             while not stop.is_set():
-                self._turn(consumer)
+                self._round(consumer)
                 if self.leads or time.monotonic() - self._error_at > ERROR_LASTS_S:
                     self._last_error = ""
-                self._lease.tell(self._last_error)
+                self._lease.log_changes(self._last_error)
         finally:
-            self._let_go()
+            self._release()
             self._is_assigned = False
             consumer.close()
 
-    def _turn(self, consumer: Consumer) -> None:
+    def _round(self, consumer: Consumer) -> None:
         record = consumer.poll(POLL_S)
         if record is not None and record.error() is not None:
             raise KafkaException(record.error())  # such as: the topic is gone
@@ -171,8 +171,8 @@ class KafkaLock:
             self._confirm(consumer)
 
     def _confirm(self, consumer: Consumer) -> None:
-        """Commit the end of the topic, so that whoever watches the group sees no lag."""
-        asked = self._lease.ask()
+        """Extend the lease with a commit: of the topic's end, so that the group shows no lag."""
+        request = self._lease.start_request()
         _, end = consumer.get_watermark_offsets(self._partition, timeout=SESSION_S)
         commit = TopicPartition(self._topic, 0, end)
         try:
@@ -183,11 +183,11 @@ class KafkaLock:
             raise
         if self._producer is None:
             self._producer = self._take_over()
-        self._lease.extend(asked, LEASE_S)
+        self._lease.extend(request, LEASE_S)
         self._confirmed = time.monotonic()
 
     def _take_over(self) -> Producer:
-        """A writer whose beginning ends the transactions of the one before, and shuts it out."""
+        """Make a producer; it ends open transactions of the last leader and fences it off."""
         producer = Producer(
             self._settings
             | {
@@ -203,28 +203,28 @@ class KafkaLock:
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         consumer.incremental_assign(partitions)
         if partitions:
-            consumer.pause(partitions)  # it is read whole when it is asked for
-        if _has_first(partitions):
+            consumer.pause(partitions)  # `load` reads it with another consumer
+        if _has_partition_0(partitions):
             self._is_assigned, self._confirmed = True, 0.0
 
     def _on_revoke(self, _: Consumer, partitions: list[TopicPartition]) -> None:
-        """Called before the coordinator may give the partition to another."""
-        if _has_first(partitions):
+        """Called before the coordinator may assign the partition to another instance."""
+        if _has_partition_0(partitions):
             self._is_assigned = False
-            self._let_go()
+            self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._lease.end()
         self._producer = None
 
-    def _remember(self, error: KafkaError) -> None:
+    def _on_error(self, error: KafkaError) -> None:
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  # follows from the others
             self._last_error = error.str().partition(" (after ")[0]
             self._error_at = time.monotonic()
 
 
-def _has_first(partitions: list[TopicPartition]) -> bool:
-    """A topic that somebody made with more partitions has one that counts all the same."""
+def _has_partition_0(partitions: list[TopicPartition]) -> bool:
+    """Only partition 0 counts, even if somebody made the topic with more."""
     return any(each.partition == 0 for each in partitions)
 
 

@@ -1,7 +1,7 @@
-"""Of several instances one notifies, and one keeps history: which, and what it must know.
+"""Of several instances one notifies, and one writes history: which one, and their shared state.
 
-The two are decided apart: a Burrow may hold the notifiers' lock for years, and instances that keep
-history in different places all do.
+The two are decided separately: a Burrow may hold the notifiers' lock for years, and instances with
+different history directories all write.
 """
 
 import hashlib
@@ -21,41 +21,42 @@ from warren.leadership.zookeeper_lock import ZookeeperLock
 
 class Leadership(Protocol):
     def run(self, stop: threading.Event) -> None:
-        """Keep trying to be the one, in a thread of its own, until `stop` is set."""
+        """Try to lead, in a thread of its own, until `stop` is set."""
         ...
 
     @property
     def leads(self) -> bool:
-        """Whether this instance is the one; cheap, and false before another can be."""
+        """Whether this instance leads; cheap, and false before another can lead."""
         ...
 
     @property
     def problem(self) -> str:
-        """Why it cannot even try, if so."""
+        """Why it cannot even try to lead; empty if it can."""
         ...
 
     def load(self) -> dict[str, bytes]:
-        """What all instances share: to be read each time this one begins to lead.
+        """Read the shared state, each time this instance starts to lead.
 
-        Raises `LeadershipLost`, or `StateNotKept` when it leads and still cannot; so does `save`.
+        Raises `LeadershipLost`, or `StateNotKept` if it leads but the state is unusable; so does
+        `save`.
         """
         ...
 
     def save(self, changes: Mapping[str, bytes | None]) -> None:
-        """Change some entries, None deletes; what was changed is safe when this returns.
+        """Change some entries, None deletes one; the changes are durable when this returns.
 
-        When it raises `LeadershipLost` the changes may have been made or not: `load` tells.
+        After `LeadershipLost` the changes may have been made or not: `load` shows.
         """
         ...
 
 
 def leadership(config: Config) -> Leadership:
-    """Who notifies."""
+    """The lock that decides which instance notifies."""
     return _lock(config, NOTIFIER, "", directory(config, os.environ))
 
 
 def history_leadership(config: Config) -> Leadership:
-    """Who keeps history in its place: who shares a directory shares the lock in it."""
+    """The lock that decides which instance writes to this history directory."""
     place = config.history_directory
     if "://" not in place:
         return FileLock(Path(place, "_lock"), HISTORY)
@@ -64,7 +65,7 @@ def history_leadership(config: Config) -> Leadership:
 
 
 def _lock(config: Config, duty: str, name: str, files: Path) -> Leadership:
-    """The lock that the configuration asks for; without a word on it, what needs nothing new."""
+    """The configured lock; by default one that needs no further set-up."""
     match config.general.notifier_lock or _default(config):
         case "zookeeper" if config.zookeeper is not None:
             tls = config.tls.get(config.zookeeper.tls, Tls()) if config.zookeeper.tls else None
@@ -87,7 +88,7 @@ def _kafka(config: Config, duty: str, name: str) -> KafkaLock:
 
 
 def directory(config: Config, environ: Mapping[str, str]) -> Path:
-    """Where the file lock is: the same for all instances of a user that watch the same clusters."""
+    """The file lock's directory: the same for a user's instances that watch the same clusters."""
     if config.general.state_dir:
         return Path(config.general.state_dir, "notifier").absolute()
     watched = sorted((name, cluster.servers) for name, cluster in config.clusters.items())

@@ -1,4 +1,4 @@
-"""Leading is a lease: it ends by itself, so a process that was frozen wakes up without it."""
+"""Leadership is a lease: it expires on its own, so a process that was frozen no longer leads."""
 
 import threading
 import time
@@ -9,42 +9,42 @@ import structlog
 from warren.model import kafka_names
 
 
-def encoded(changes: Mapping[str, bytes | None]) -> dict[bytes, bytes | None]:
+def encode_keys(changes: Mapping[str, bytes | None]) -> dict[bytes, bytes | None]:
     return {kafka_names.to_bytes(key): value for key, value in changes.items()}
 
 
-def decoded(state: Mapping[bytes, bytes]) -> dict[str, bytes]:
+def decode_keys(state: Mapping[bytes, bytes]) -> dict[str, bytes]:
     return {kafka_names.from_bytes(key): value for key, value in state.items()}
 
 
 log = structlog.get_logger()
 
-NOTIFIER, HISTORY = "notifier", "history"  # what only one of several instances does
+NOTIFIER, HISTORY = "notifier", "history"  # duties that only one of several instances has
 
 
 class Lease:
-    """Valid for some seconds from the moment it was asked for, or until something ends it."""
+    """Valid for some seconds from the moment we requested it, or until something ends it."""
 
     def __init__(self, lock: str, duty: str) -> None:
-        """Both are names in the log."""
-        self.problem = ""  # why the lock cannot even be asked for, if so
+        """`lock` and `duty` appear in the log."""
+        self.problem = ""  # why the lock cannot be requested; empty if it can
         self._log = log.bind(type="coordinator", coordinator=duty, lock=lock)
         self._until = float("-inf")
-        self._ended = 0  # how often
-        self._told = False
+        self._ended = 0  # how many times
+        self._was_valid = False  # as logged last
         self._guard = threading.Lock()
 
     @property
     def is_valid(self) -> bool:
         return time.monotonic() < self._until
 
-    def ask(self) -> tuple[float, int]:
-        """Begin to ask for it: it will count from now on, unless it is ended meanwhile."""
+    def start_request(self) -> tuple[float, int]:
+        """Note when the request starts: the lease counts from now, unless it is ended meanwhile."""
         with self._guard:
             return time.monotonic(), self._ended
 
-    def extend(self, asked: tuple[float, int], seconds: float) -> None:
-        since, ended = asked
+    def extend(self, request: tuple[float, int], seconds: float) -> None:
+        since, ended = request
         with self._guard:
             if ended == self._ended:
                 self._until = since + seconds
@@ -54,13 +54,14 @@ class Lease:
             self._until = float("-inf")
             self._ended += 1
 
-    def tell(self, problem: str) -> None:
-        """Log what has changed since it was told last."""
+    def log_changes(self, problem: str) -> None:
+        """Log what has changed since the last call."""
         if problem and problem != self.problem:
-            self._log.error("the lock cannot be had; tried again", problem=problem)
+            self._log.error("the lock is unavailable; retrying", problem=problem)
         if self.problem and not problem:
-            self._log.info("the lock answers again")
+            self._log.info("the lock is available again")
         self.problem = problem
-        if self._told != self.is_valid:
-            self._told = self.is_valid
-            self._log.info("this instance leads" if self._told else "this instance does not lead")
+        if self._was_valid != self.is_valid:
+            self._was_valid = self.is_valid
+            leads = "this instance leads" if self._was_valid else "this instance does not lead"
+            self._log.info(leads)

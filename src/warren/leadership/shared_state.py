@@ -1,7 +1,7 @@
-"""What all instances share, in ZooKeeper: many entries to a node, so that many are few requests.
+"""The instances' shared state in ZooKeeper: many entries in a node, to need few requests.
 
-An entry lives in the bucket its key's hash names, one node each. Only who leads writes, and every
-write is made on the condition that the writer's place in the line is still there.
+A hash of its key puts each entry into a bucket, and each bucket is a node. Only the leader writes,
+and every write requires that the leader's lock node still exists.
 """
 
 import re
@@ -17,12 +17,12 @@ from kazoo.exceptions import RolledBackError
 from kazoo.interfaces import IAsyncResult
 
 from warren.errors import SharedStateFull
-from warren.leadership.lease import decoded, encoded
+from warren.leadership.lease import decode_keys, encode_keys
 
 log = structlog.get_logger()
 
 BUCKETS = 256
-NODE_BYTES = 1_000_000  # ZooKeeper takes a little more
+NODE_BYTES = 1_000_000  # a little below ZooKeeper's limit
 REQUEST_BYTES = 500_000
 
 Entries = dict[bytes, bytes]
@@ -32,32 +32,32 @@ _decoder = msgspec.msgpack.Decoder(Entries)
 @dataclass
 class Bucket:
     entries: Entries = field(default_factory=dict)
-    version: int | None = None  # None: there is no such node yet
+    version: int | None = None  # None: the node does not exist yet
 
 
 class State:
-    def __init__(self, client: KazooClient, path: str, held: str, timeout_s: float) -> None:
-        """Nothing is written once the node `held`, the writer's place in the line, is gone."""
+    def __init__(self, client: KazooClient, path: str, lock_node: str, timeout_s: float) -> None:
+        """Nothing is written once the writer's `lock_node` is gone."""
         self._client = client
         self._path = path
-        self._held = held
+        self._lock_node = lock_node
         self._timeout_s = timeout_s
         self._buckets = [Bucket() for _ in range(BUCKETS)]
 
     def load(self) -> dict[str, bytes]:
-        """Read everything; `save` relies on it."""
+        """Read all entries; must be called before `save`."""
         self._answer(self._client.ensure_path_async(self._path))
         names = self._answer(self._client.get_children_async(self._path))
         ours = [name for name in names if re.fullmatch("[0-9a-f]{2}", name)]
-        asked = [(int(name, 16), self._client.get_async(self._node(name))) for name in ours]
-        for number, result in asked:
+        requests = [(int(name, 16), self._client.get_async(self._node(name))) for name in ours]
+        for number, result in requests:
             data, stat = self._answer(result)
             self._buckets[number] = Bucket(self._entries(number, data), stat.version)
-        return decoded({key: v for each in self._buckets for key, v in each.entries.items()})
+        return decode_keys({key: v for each in self._buckets for key, v in each.entries.items()})
 
     def save(self, changes: Mapping[str, bytes | None]) -> None:
         changed: dict[int, Entries] = {}
-        for key, value in encoded(changes).items():
+        for key, value in encode_keys(changes).items():
             number = zlib.crc32(key) % BUCKETS
             entries = changed.setdefault(number, dict(self._buckets[number].entries))
             entries.pop(key, None)
@@ -73,27 +73,30 @@ class State:
 
     def _write(self, written: Mapping[int, bytes]) -> None:
         transaction = self._client.transaction()
-        transaction.check(self._held, -1)
+        transaction.check(self._lock_node, -1)
         for number, data in written.items():
             node, version = self._node(f"{number:02x}"), self._buckets[number].version
             if version is None:
                 transaction.create(node, data)
             else:
                 transaction.set_data(node, data, version)
-        answers = self._answer(transaction.commit_async())
-        for answer in answers:
-            if isinstance(answer, Exception) and not isinstance(answer, RolledBackError):
-                raise answer  # the others were rolled back because of it
-        for number, answer in zip(written, answers[1:], strict=True):
-            was_made = self._buckets[number].version is None
-            self._buckets[number].version = 0 if was_made else answer.version
+        results = self._answer(transaction.commit_async())
+        for result in results:
+            if isinstance(result, Exception) and not isinstance(result, RolledBackError):
+                raise result  # the others were rolled back because of it
+        for number, result in zip(written, results[1:], strict=True):
+            was_created = self._buckets[number].version is None
+            self._buckets[number].version = 0 if was_created else result.version
 
     def _entries(self, number: int, data: bytes) -> Entries:
-        """What a node holds: one that is damaged is told of, and written anew."""
+        """Decode a node; a damaged one is logged, and counts as empty."""
         try:
             return _decoder.decode(data)
         except msgspec.MsgspecError as error:
-            text, node = "saved incidents are unreadable and forgotten", self._node(f"{number:02x}")
+            text, node = (
+                "saved incidents are unreadable and were skipped",
+                self._node(f"{number:02x}"),
+            )
             log.warning(text, type="notifier", node=node, problem=str(error))
             return {}
 
@@ -105,7 +108,7 @@ class State:
 
 
 def _requests(written: Mapping[int, bytes]) -> Iterator[list[int]]:
-    """Buckets that fit into one request; each is written whole or not at all."""
+    """Group buckets into requests of limited size; each is written whole or not at all."""
     request: list[int] = []
     size = 0
     for number, data in written.items():

@@ -1,9 +1,9 @@
-"""Who leads, decided by ZooKeeper; the place of the lock and its shape are Burrow's.
+"""Leadership by ZooKeeper; path and form of the lock are Burrow's.
 
-Each instance puts a node that ends with its session below `<root-path>/notifier`; the first in line
-leads. The line is looked at every second, through the ensemble's leader (`sync`), and what was seen
-holds for two thirds of the session time-out: less than it takes ZooKeeper to end the session of an
-instance that is silent and so to let the next one lead.
+Each instance creates an ephemeral node below `<root-path>/notifier`; the first in line leads. We
+read the line every second, up to date by a `sync`. If we are first, the lease lasts for two thirds
+of the session time-out: less than ZooKeeper needs to expire a silent session and let the next
+instance lead.
 """
 
 import threading
@@ -22,8 +22,8 @@ from warren.leadership.lease import NOTIFIER, Lease
 from warren.leadership.shared_state import State
 
 PAUSE_S = 1.0
-START_S = 2.0  # for the first connection, before it is told that there is none
-HELD = 2 / 3  # of the session time-out
+START_S = 2.0  # for the first connection, before we log that there is none
+LEASE_SHARE = 2 / 3  # of the session time-out
 SEQUENCE_DIGITS = 10
 DISCONNECTIONS = (ConnectionLoss, SessionExpiredError, KazooTimeoutError)
 FAILURES = (KazooException, KazooTimeoutError)
@@ -35,7 +35,7 @@ class ZookeeperLock:
     ) -> None:
         self._settings = settings
         self._tls = tls
-        self._lease_s = settings.timeout * HELD
+        self._lease_s = settings.timeout * LEASE_SHARE
         self._line = f"{settings.root_path.rstrip('/')}/{node}"
         self._lease = Lease("zookeeper", duty)
         self._client: zookeeper.Client | None = None
@@ -58,15 +58,15 @@ class ZookeeperLock:
         client.start_async().wait(START_S)
         try:
             while not stop.is_set():
-                self._lease.tell(self._round(client))
+                self._lease.log_changes(self._round(client))
                 stop.wait(min(PAUSE_S, self._lease_s / 4))
         finally:
             self._lease.end()
             zookeeper.close(client)
-            self._lease.tell(self.problem)
+            self._lease.log_changes(self.problem)
 
     def load(self) -> dict[str, bytes]:
-        state = State(self._leading(), f"{self._line}-state", self._node, self._lease_s)
+        state = State(self._leading_client(), f"{self._line}-state", self._node, self._lease_s)
         try:
             entries = state.load()
         except FAILURES as error:
@@ -75,22 +75,22 @@ class ZookeeperLock:
         return entries
 
     def save(self, changes: Mapping[str, bytes | None]) -> None:
-        self._leading()
+        self._leading_client()
         state = self._state
         if state is None:
-            raise LeadershipLost("what the others saved has not been loaded yet")
+            raise LeadershipLost("the saved state has not been loaded yet")
         try:
             state.save(changes)
         except FAILURES as error:
             raise self._lost(error) from error
 
-    def _leading(self) -> zookeeper.Client:
+    def _leading_client(self) -> zookeeper.Client:
         if not self.leads or self._client is None:
             raise LeadershipLost("another instance may lead")
         return self._client
 
     def _lost(self, error: Exception) -> LeadershipLost:
-        """Whether it was written is not known: what we remember may be wrong."""
+        """We do not know whether it was written, so what we remember may be wrong."""
         self._lease.end()
         self._state = None
         return LeadershipLost(_text(error))
@@ -100,13 +100,13 @@ class ZookeeperLock:
             self._lease.end()
 
     def _round(self, client: zookeeper.Client) -> str:
-        """Look whether we are first in line; what is wrong, if something is."""
+        """Check whether we are first in line; return the problem, if there is one."""
         unanswered = f"no ZooKeeper server answers of {', '.join(self._settings.servers)}"
         if not client.connected:
             return unanswered
-        # What the server has granted may be less than what was asked for.
-        self._lease_s = min(self._settings.timeout, client.session_s) * HELD
-        asked = self._lease.ask()
+        # The server may have granted less than we requested.
+        self._lease_s = min(self._settings.timeout, client.session_s) * LEASE_SHARE
+        request = self._lease.start_request()
         try:
             is_first = self._is_first(client)
         except DISCONNECTIONS:
@@ -114,28 +114,28 @@ class ZookeeperLock:
         except KazooException as error:
             return f"ZooKeeper: {_text(error)}"
         if is_first:
-            self._lease.extend(asked, self._lease_s)
+            self._lease.extend(request, self._lease_s)
         elif self.leads:
             self._lease.end()
         return ""
 
     def _is_first(self, client: zookeeper.Client) -> bool:
-        """Named after the session, our node is found again even if nobody told it was made."""
-        if client.client_id is None:  # it was lost since we looked
+        """Our node names the session, so we find it even if the reply to `create` was lost."""
+        if client.client_id is None:  # the session was lost just now
             raise ConnectionLoss
         session, _ = client.client_id
-        own = f"_c_{session & (2**64 - 1):032x}-lock-"
-        line = self._ask_for_line(client)
-        if not any(name.startswith(own) for name in line):
-            path = f"{self._line}/{own}"
+        prefix = f"_c_{session & (2**64 - 1):032x}-lock-"
+        line = self._read_line(client)
+        if not any(name.startswith(prefix) for name in line):
+            path = f"{self._line}/{prefix}"
             self._answer(client.create_async(path, ephemeral=True, sequence=True))
-            line = self._ask_for_line(client)
-        if not line or not line[0].startswith(own):
+            line = self._read_line(client)
+        if not line or not line[0].startswith(prefix):
             return False
         self._node = f"{self._line}/{line[0]}"
         return True
 
-    def _ask_for_line(self, client: zookeeper.Client) -> list[str]:
+    def _read_line(self, client: zookeeper.Client) -> list[str]:
         self._answer(client.ensure_path_async(self._line))
         self._answer(client.sync_async(self._line))
         names: list[str] = self._answer(client.get_children_async(self._line))

@@ -1,1 +1,1 @@
-"""Push: people are told of groups that are in trouble, and that they are well again."""
+"""Push: notifications about groups that are in trouble, and about their recovery."""

@@ -1,12 +1,12 @@
-"""One module's messages on their way to its receiver, in a thread of their own.
+"""Delivers one notifier's messages to its receiver, in a thread of its own.
 
-So a receiver that is slow or down delays nobody else. The queue holds what is due now, by subject:
-every round replaces it, so the newest state wins and a group that recovered before anybody heard
-of it is not mentioned at all.
+A receiver that is slow or down delays no other notifier. The queue holds the messages that are due
+now, by subject. Every round replaces it, so the newest state wins: a group that recovers before its
+alert is sent causes no message at all.
 
-Each message that was refused waits for itself, so one that never works holds up nobody. Only when
-one after another is refused all of the kind wait, openings and closes apart: a receiver that is
-down is not asked for each of them.
+Each refused message waits for its own retry, so one that never succeeds does not block the others.
+When several messages in a row are refused, all messages of that kind (openings or closes) wait: we
+do not try every message against a receiver that is down.
 """
 
 import random
@@ -25,8 +25,8 @@ from warren.notify.message import Event, Sender, Subject
 
 log = structlog.get_logger()
 
-FIRST_RETRY_S, LAST_RETRY_S = 1.0, 60.0  # of one message
-LAST_PAUSE_S = 10.0  # of all of a kind, when different ones were refused in a row
+FIRST_RETRY_S, LAST_RETRY_S = 1.0, 60.0  # pauses before one message is retried
+LAST_PAUSE_S = 10.0  # for all messages of a kind, when different ones were refused in a row
 MINUTE_S = 60.0
 POLL_S = 0.2
 NO_LIMIT = 1 << 62
@@ -38,38 +38,38 @@ Identity = tuple[Subject, str, str]
 
 @dataclass(frozen=True)
 class RefusedMessage:
-    """A message that was not taken: when to try it again, and why that is."""
+    """A message that the receiver refused: when to retry it, and why it was refused."""
 
     count: int
     due_s: float
     problem: str
-    retry: bool  # or only because a later round asks for it
+    retry: bool  # False: sent again only if a later round still wants it
 
 
 MOST_REFUSED = 10
 
 
 class MessagePace:
-    """How soon one of a kind may be tried, after others were refused."""
+    """How soon the next message of a kind may be sent, after others were refused."""
 
     def __init__(self) -> None:
         self.resume_s = 0.0
-        self._refused: set[Identity] = set()  # since one was taken
+        self._refused: set[Identity] = set()  # since the last delivery
 
     def slow_down(self, refused: Identity, now_s: float) -> None:
-        """One that is refused again and again says nothing about the others."""
-        if len(self._refused) < MOST_REFUSED:  # by then the pause is as long as it gets
+        """Pause longer with each different message refused; repeats of one do not count."""
+        if len(self._refused) < MOST_REFUSED:  # the pause has reached its maximum by then
             self._refused.add(refused)
         others = len(self._refused) - 1
         self.resume_s = now_s + (_back_off(others, LAST_PAUSE_S) if others else 0)
 
-    def go_on(self) -> None:
+    def reset(self) -> None:
         self.resume_s = 0.0
         self._refused.clear()
 
 
 class Delivery:
-    """A companion for each `[notifier.NAME]`."""
+    """One for each `[notifier.NAME]`."""
 
     kind = "notifiers"
 
@@ -79,7 +79,7 @@ class Delivery:
         sender: Sender,
         max_per_minute: int,
         may_send: Callable[[], bool],
-        on_told: Callable[[], None],
+        on_delivered: Callable[[], None],
     ) -> None:
         self.name = name
         self.problem = ""
@@ -87,58 +87,58 @@ class Delivery:
         self._sender = sender
         self._max_per_minute = max_per_minute
         self._may_send = may_send
-        self._on_told = on_told
-        self._changed = threading.Condition()  # guards all below
-        self._slots: dict[Subject, list[DueMessage]] = {}  # next first; a subject's in their order
-        self._told: list[DueMessage] = []  # taken by the receiver, not fetched by `take_told` yet
-        self._late: list[DueMessage] = []  # the same, of a time when this instance led before
-        self._refused: dict[Identity, RefusedMessage] = {}  # the last one last
+        self._on_delivered = on_delivered
+        self._changed = threading.Condition()  # guards everything below
+        self._slots: dict[Subject, list[DueMessage]] = {}  # the queue: the next subject first
+        self._delivered: list[DueMessage] = []  # until `take_delivered` fetches them
+        self._from_last_lead: list[DueMessage] = []  # delivered before we lost the lead
+        self._refused: dict[Identity, RefusedMessage] = {}  # the newest last
         self._paces: dict[Event, MessagePace] = {"open": MessagePace(), "close": MessagePace()}
         self._outcomes = Counter(dict.fromkeys(OUTCOMES, 0))
-        self._attempts: deque[float] = deque()  # moments, of the last minute
+        self._attempts: deque[float] = deque()  # when we sent, within the last minute
         self._is_sending = False
-        self._is_late = False  # what is on its way: the lead was lost meanwhile
+        self._has_lost_lead = False  # while the current message is being sent
 
     def health(self) -> Mapping[str, object]:
         with self._changed:
             return {"queued": len(self._slots), "outcomes": dict(self._outcomes)}
 
-    def want(
+    def update(
         self,
         cluster: str,
-        wanted: Mapping[Subject, list[DueMessage]],
+        due: Mapping[Subject, list[DueMessage]],
         unread: AbstractSet[str] = frozenset(),
     ) -> None:
-        """Replace what is due about a cluster's groups, but for those that are not all read."""
+        """Replace a cluster's queued messages, except those about `unread` groups."""
         with self._changed:
-            told: dict[Subject, list[DueMessage]] = {}
-            for each in [*self._told, *self._late]:
-                told.setdefault(each.subject, []).append(each)
+            delivered: dict[Subject, list[DueMessage]] = {}
+            for each in [*self._delivered, *self._from_last_lead]:
+                delivered.setdefault(each.subject, []).append(each)
             ours = [subject for subject in self._slots if subject.cluster == cluster]
-            for subject in dict.fromkeys([*ours, *wanted]):
+            for subject in dict.fromkeys([*ours, *due]):
                 if subject.group not in unread:
-                    self._replace(subject, wanted.get(subject, []), told.get(subject, []))
-            self._forget_unwanted(cluster, unread)
+                    self._replace(subject, due.get(subject, []), delivered.get(subject, []))
+            self._forget_withdrawn(cluster, unread)
             self._changed.notify()
 
-    def take_told(self) -> list[DueMessage]:
-        """What the receiver has taken since the last call."""
+    def take_delivered(self) -> list[DueMessage]:
+        """Return the messages that were delivered since the last call."""
         with self._changed:
-            told, self._told = self._told, []
-            return told
+            delivered, self._delivered = self._delivered, []
+            return delivered
 
-    def take_late(self) -> list[DueMessage]:
-        """What it has taken before the lead was lost, and nobody may have noted."""
+    def take_from_last_lead(self) -> list[DueMessage]:
+        """Return messages delivered before we lost the lead, which perhaps nobody recorded."""
         with self._changed:
-            late, self._late = self._late, []
-            return late
+            delivered, self._from_last_lead = self._from_last_lead, []
+            return delivered
 
     def closes_by_id(self, subject: Subject) -> bool:
         """Whether a close may be sent after the opening of a later incident."""
         return self._sender.closes_by_id(lag=bool(subject.module))
 
-    def give_up(self, subject: Subject, incident: str, reason: str) -> None:
-        """Send a close no more."""
+    def drop_close(self, subject: Subject, incident: str, reason: str) -> None:
+        """Stop trying to deliver a close."""
         with self._changed:
             slot = self._slots.pop(subject, [])
             kept = [e for e in slot if (e.notice.event, e.notice.id) != ("close", incident)]
@@ -151,21 +151,21 @@ class Delivery:
             "close given up", coordinator="notifier", name=self.name, **about, reason=reason
         )
 
-    def part(self) -> None:
-        """Another instance may lead from now on."""
+    def stop_leading(self) -> None:
+        """Set aside what was delivered so far: another instance may lead from now on."""
         with self._changed:
-            self._late += self._told
-            self._told = []
-            self._is_late = self._is_sending
+            self._from_last_lead += self._delivered
+            self._delivered = []
+            self._has_lost_lead = self._is_sending
 
     def clear(self) -> None:
-        """Send nothing more."""
+        """Empty the queue."""
         with self._changed:
             self._slots.clear()
             self._refused.clear()
 
     def wait_for_answer(self, seconds: float) -> None:
-        """If a message is on its way, wait until it is known how that went."""
+        """If a message is being sent, wait until we know the result."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_sending, seconds)
 
@@ -176,39 +176,45 @@ class Delivery:
                 try:
                     self._send(batch)
                 finally:
-                    self._rest()
+                    self._end_sending()
             else:
                 with self._changed:
                     self._changed.wait(POLL_S)
         self._sender.close()
 
-    def _rest(self) -> None:
+    def _end_sending(self) -> None:
         with self._changed:
-            self._is_sending = self._is_late = False
+            self._is_sending = self._has_lost_lead = False
             self._changed.notify_all()
 
-    def _replace(self, subject: Subject, wanted: list[DueMessage], told: list[DueMessage]) -> None:
-        """`told`: what was taken about the subject, and the round did not know of yet."""
+    def _replace(
+        self, subject: Subject, due: list[DueMessage], delivered: list[DueMessage]
+    ) -> None:
+        """`delivered`: messages about the subject that the round did not know of yet."""
         before = {each.identity: each for each in self._slots.get(subject, [])}
-        # A close keeps the verdicts of its moment: the group may be bad again by now.
+        # A close keeps the verdicts it was decided on: the group may be bad again by now.
         slot = [
-            before.get(each.identity) or each.settled() if each.notice.event == "close" else each
-            for each in wanted
-            if not any(one.identity == each.identity or self._is_past(each, one) for one in told)
+            before.get(each.identity) or each.with_result()
+            if each.notice.event == "close"
+            else each
+            for each in due
+            if not any(
+                one.identity == each.identity or self._is_overtaken(each, one) for one in delivered
+            )
         ]
-        asked = {each.identity for each in slot}
-        self._outcomes["superseded"] += len(before.keys() - asked)
-        if any(event == "open" for _, event, _ in asked - before.keys()):
-            # A close that was refused is tried once more, so that it comes before the opening.
-            for each in asked & before.keys() & self._refused.keys():
+        queued = {each.identity for each in slot}
+        self._outcomes["superseded"] += len(before.keys() - queued)
+        if any(event == "open" for _, event, _ in queued - before.keys()):
+            # A refused close is tried once more now, to reach the receiver before the opening.
+            for each in queued & before.keys() & self._refused.keys():
                 self._refused[each] = replace(self._refused[each], due_s=0)
         if slot:
             self._slots[subject] = slot
         else:
             self._slots.pop(subject, None)
 
-    def _forget_unwanted(self, cluster: str, unread: AbstractSet[str]) -> None:
-        unwanted = {
+    def _forget_withdrawn(self, cluster: str, unread: AbstractSet[str]) -> None:
+        withdrawn = {
             (subject, event, incident)
             for subject, event, incident in self._refused
             if subject.cluster == cluster
@@ -218,10 +224,10 @@ class Delivery:
                 for each in self._slots.get(subject, [])
             )
         }
-        self._forget(unwanted)
+        self._forget(withdrawn)
 
-    def _is_past(self, close: DueMessage, opening: DueMessage) -> bool:
-        """Whether a close would end the later incident, as its opening was taken already."""
+    def _is_overtaken(self, close: DueMessage, opening: DueMessage) -> bool:
+        """Whether the later incident is open at the receiver, so that this close would end it."""
         return (
             close.notice.event == "close"
             and opening.notice.event == "open"
@@ -230,9 +236,9 @@ class Delivery:
         )
 
     def _next(self, now_s: float) -> list[DueMessage]:
-        """What to send now, which goes to the end of the queue until it is known how it went."""
+        """Choose what to send now, and move it to the end of the queue until we know the result."""
         with self._changed:
-            left = self._left(now_s)
+            left = self._messages_left(now_s)
             if not self._slots or left <= 0 or not self._may_send():
                 return []
             batch = next_batch(self._ready(now_s), left, self._sender.digests)
@@ -246,23 +252,23 @@ class Delivery:
             return batch
 
     def _ready(self, now_s: float) -> Iterator[DueMessage]:
-        """The next of every subject that need not wait; those that were refused come last."""
-        again = []
+        """The next message of each subject that need not wait; refused ones come last."""
+        retries = []
         for slot in self._slots.values():
             each = next((each for each in slot if self._is_ready(each, now_s)), None)
             if each is not None and each.identity in self._refused:
-                again.append(each)
+                retries.append(each)
             elif each is not None:
                 yield each
-        yield from again
+        yield from retries
 
-    def _is_ready(self, wanted: DueMessage, now_s: float) -> bool:
-        refused = self._refused.get(wanted.identity)
+    def _is_ready(self, message: DueMessage, now_s: float) -> bool:
+        refused = self._refused.get(message.identity)
         is_due = refused is None or now_s >= refused.due_s
-        return is_due and now_s >= self._paces[wanted.notice.event].resume_s
+        return is_due and now_s >= self._paces[message.notice.event].resume_s
 
-    def _left(self, now_s: float) -> int:
-        """How many messages of this minute are left."""
+    def _messages_left(self, now_s: float) -> int:
+        """How many messages we may still send in this minute."""
         if not self._max_per_minute:
             return NO_LIMIT
         while self._attempts and now_s - self._attempts[0] >= MINUTE_S:
@@ -273,65 +279,65 @@ class Delivery:
         try:
             answer = self._sender.send(compose(batch))
         except SendFailed as error:
-            self._put_off(batch, error, time.monotonic())
+            self._postpone(batch, error, time.monotonic())
             return
         with self._changed:
-            self._paces[batch[0].notice.event].go_on()
+            self._paces[batch[0].notice.event].reset()
             self._outcomes["sent"] += 1
             self._outcomes["digested"] += len(batch) if len(batch) > 1 else 0
-            taken = self._late if self._is_late else self._told
-            taken += batch
-            self._remove(batch, is_taken=True)
+            delivered = self._from_last_lead if self._has_lost_lead else self._delivered
+            delivered += batch
+            self._remove(batch, is_delivered=True)
             self._forget({each.identity for each in batch})
-        self._on_told()
+        self._on_delivered()
         log.info("notification sent", **_about(self.name, batch), answer=answer)
 
-    def _put_off(self, batch: list[DueMessage], error: SendFailed, now_s: float) -> None:
+    def _postpone(self, batch: list[DueMessage], error: SendFailed, now_s: float) -> None:
         with self._changed:
             self.problem = str(error)
             refused = (self._refused.pop(each.identity, None) for each in batch)
             count = 1 + max(each.count if each else 0 for each in refused)
             pause_s = _back_off(count, LAST_RETRY_S)
             for each in batch:
-                again = RefusedMessage(count, now_s + pause_s, self.problem, error.retry)
-                self._refused[each.identity] = again
+                refusal = RefusedMessage(count, now_s + pause_s, self.problem, error.retry)
+                self._refused[each.identity] = refusal
             self._paces[batch[0].notice.event].slow_down(batch[0].identity, now_s)
             self._outcomes["failed"] += 1
             if self._attempts:
-                self._attempts.pop()  # people are spared what they get, not what they do not
-            if not error.retry:  # a later round may ask for it again
+                self._attempts.pop()  # the limit counts only messages that people receive
+            if not error.retry:  # a later round may queue it again
                 self._outcomes["dropped"] += len(batch)
-                self._remove(batch, is_taken=False)
+                self._remove(batch, is_delivered=False)
         again_s = round(pause_s, 1) if error.retry else None
         log.warning(
             "notification failed", **_about(self.name, batch), problem=str(error), again_s=again_s
         )
 
-    def _remove(self, batch: list[DueMessage], *, is_taken: bool) -> None:
-        """And, behind an opening that was taken, the closes that would end its incident."""
+    def _remove(self, batch: list[DueMessage], *, is_delivered: bool) -> None:
+        """Remove the batch, and closes that would end an incident whose opening was delivered."""
         done = {each.identity for each in batch}
         for each in batch:
             slot = [
                 one
                 for one in self._slots.get(each.subject, [])
-                if one.identity not in done and not (is_taken and self._is_past(one, each))
+                if one.identity not in done and not (is_delivered and self._is_overtaken(one, each))
             ]
             if slot:
                 self._slots[each.subject] = slot
             else:
                 self._slots.pop(each.subject, None)
 
-    def _forget(self, settled: AbstractSet[Identity]) -> None:
-        """These are not tried again; what is wrong is what the others wait for."""
-        for each in settled:
+    def _forget(self, identities: AbstractSet[Identity]) -> None:
+        """Retry these no more; `problem` is then the last one among the rest."""
+        for each in identities:
             self._refused.pop(each, None)
-        if settled:
+        if identities:
             last = next(reversed(self._refused.values()), None)
             self.problem = last.problem if last else ""
 
 
 def _back_off(times: int, longest_s: float) -> float:
-    """One second, two, four; less a random part, which spreads what failed together."""
+    """One second, two, four; less a random part, so that retries spread out."""
     pause_s = min(FIRST_RETRY_S * 2.0 ** min(times - 1, 10), longest_s)
     return pause_s * random.uniform(0.5, 1)  # noqa: S311  guards nothing
 

@@ -1,4 +1,4 @@
-"""A message that is due, written only when it is sent: perhaps it becomes one line of a digest."""
+"""A message that is due. It is written only when it is sent, alone or as a line of a digest."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ def group_result(cluster: str, verdicts: Verdicts, line: int) -> GroupResult:
 
 
 def missing_result(cluster: str, group: str) -> GroupResult:
-    """A group that is not there, as Burrow shows it."""
+    """A group that does not exist, as Burrow shows it."""
     return GroupResult(cluster, group, Status.NOTFOUND, 1.0, (), 0, None, 0)
 
 
@@ -77,7 +77,7 @@ def _shortest(value: np.float32) -> float:
     return float(str(value))
 
 
-# Where the group stands, or how it stood; None: it is gone.
+# The group in the current verdicts, or its result at an earlier moment; None: it is gone.
 Place = tuple[Verdicts, int] | GroupResult | None
 
 
@@ -90,11 +90,11 @@ class DueMessage:
 
     @property
     def identity(self) -> tuple[Subject, str, str]:
-        """The same for one that is decided again because it has not got out yet."""
+        """Equal for the same message decided again by a later round."""
         return self.subject, self.notice.event, self.notice.id
 
-    def settled(self) -> "DueMessage":
-        """The same, without holding on to all verdicts of its moment."""
+    def with_result(self) -> "DueMessage":
+        """The same message, without a reference to all verdicts of its moment."""
         return replace(self, place=self._result()) if self.place else self
 
     def message(self) -> Message:
@@ -112,7 +112,7 @@ class DueMessage:
 
     def line(self) -> DigestLine:
         subject, notice = self.subject, self.notice
-        status, total_lag = self._standing()
+        status, total_lag = self._status_and_lag()
         return DigestLine(
             subject.cluster,
             subject.group,
@@ -123,7 +123,7 @@ class DueMessage:
             self.reason,
         )
 
-    def _standing(self) -> tuple[Status, int]:
+    def _status_and_lag(self) -> tuple[Status, int]:
         match self.place:
             case None:
                 return Status.NOTFOUND, 0
@@ -144,18 +144,18 @@ class DueMessage:
                 return group_result(cluster, verdicts, line)
 
 
-KEPT_BACK = 2  # of a minute's messages: for a digest of openings and one of closes
+RESERVED = 2  # messages of each minute: for a digest of openings and one of closes
 
 
 def next_batch(
     queue: Iterator[DueMessage], left: int, digests: Callable[[Event], bool]
 ) -> list[DueMessage]:
-    """Take the first of the queue; when it is too long for the messages left, all of its kind.
+    """Take the first message; if the queue is longer than `left` allows, all of the same event.
 
-    What cannot be told in a digest comes one by one, at the rate there is.
+    Messages that the sender cannot put into a digest are sent one by one, at the allowed rate.
     """
     first = list(islice(queue, 1))
-    if not first or left > KEPT_BACK:
+    if not first or left > RESERVED:
         return first
     rest, event = list(queue), first[0].notice.event
     if len(rest) < left or not digests(event):

@@ -1,14 +1,14 @@
-"""When people are told of a group: pure, with time passed in.
+"""When to notify about a group: pure, with time passed in.
 
-A record holds what is true (the incident, if the group is bad) and what each module was told. Every
-round `advance` brings the first up to date and `notices` compares the two: what a module should
-have been told and was not, is due. Only `confirm`, after the receiver took a message, changes what
-was told; so a message that did not get out is due again, a close is due only where the opening got
-out, and going on from saved records is no different from never having stopped.
+A record holds the current state (the incident, if the group is bad) and the last notice delivered
+to each module. Every round, `advance` updates the state and `notices` compares the two: a notice
+that a module should have and does not have is due. Only `confirm`, called after the receiver
+accepted a message, changes what counts as delivered. So an undelivered message is due again, a
+close is due only where the opening was delivered, and a restart from saved records changes nothing.
 
-A close that its receiver refuses does not keep it from hearing of the next incident. Where a close
-ends its own incident and no other, it stays due after that; elsewhere it is given up, as it would
-end the later one.
+A refused close does not delay the opening of the next incident. If a close ends its own incident
+and no other, it stays due after that opening; otherwise it is given up, as it would end the later
+incident.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,13 +21,13 @@ from warren.config.notifiers import Notifier
 from warren.model.status import Status
 from warren.notify.message import Event
 
-SLACK = 10  # a repeat may be a tenth of a round early: a late round must not cost a whole one
-GIVE_UP_MS = 24 * 3600 * 1000  # for a close that its receiver does not take
-MOST_LATE = 10  # closes of a group that a module may owe; a group may go back and forth all day
+SLACK = 10  # a repeat may be a tenth of a round early, or one late round would delay it by another
+GIVE_UP_MS = 24 * 3600 * 1000  # for a close that its receiver refuses
+MOST_LATE = 10  # closes of one group that a module may owe; a group may change status all day
 
 
 class Policy(NamedTuple):
-    """A notifier's keys, as far as they decide when it is told."""
+    """The keys of a notifier that decide when it sends."""
 
     module: str
     groups: GroupFilter = GroupFilter()
@@ -48,21 +48,21 @@ class Policy(NamedTuple):
         )
 
 
-class Notified(msgspec.Struct, frozen=True, array_like=True):
-    """The last message a module's receiver took."""
+class DeliveredNotice(msgspec.Struct, frozen=True, array_like=True):
+    """The last message that a module's receiver accepted."""
 
     id: str  # of the incident; empty: about a good group
     start_ms: int
     at_ms: int
-    status: int  # the worst it was told in that incident
-    ended_ms: int = 0  # when that incident was over
+    status: int  # the worst that was delivered in that incident
+    ended_ms: int = 0  # when that incident ended; 0: not yet
 
 
 class Record(msgspec.Struct, frozen=True, array_like=True):
     id: str = ""  # of the incident; empty: the group is good
     start_ms: int = 0
-    told: Mapping[str, Notified] = {}
-    late: Mapping[str, tuple[Notified, ...]] = {}  # whose close a later opening went past
+    delivered: Mapping[str, DeliveredNotice] = {}  # by module
+    late: Mapping[str, tuple[DeliveredNotice, ...]] = {}  # closes still owed after a later opening
 
 
 class Notice(NamedTuple):
@@ -72,7 +72,7 @@ class Notice(NamedTuple):
     event: Event
     id: str
     start_ms: int
-    now_ms: int  # at a close: when it was over
+    now_ms: int  # of a close: when the incident ended
     status: int
 
 
@@ -80,140 +80,142 @@ NOTHING = Record()
 
 
 def advance(record: Record, status: int, now_ms: int, new_id: Callable[[], str]) -> Record:
-    """Open the incident of a group that became bad, end that of one that is good, or gone."""
+    """Open an incident if the group became bad; end it if the group is good or gone."""
     is_bad = status > Status.OK
     if is_bad and not record.id:
         record = msgspec.structs.replace(record, id=new_id(), start_ms=now_ms)
     elif record.id and not is_bad:
         record = msgspec.structs.replace(record, id="", start_ms=0)
-    if any(each.id != record.id and not each.ended_ms for each in record.told.values()):
-        told = {module: _ended(each, record.id, now_ms) for module, each in record.told.items()}
-        record = msgspec.structs.replace(record, told=told)
+    if any(each.id != record.id and not each.ended_ms for each in record.delivered.values()):
+        delivered = {
+            module: _with_end(each, record.id, now_ms) for module, each in record.delivered.items()
+        }
+        record = msgspec.structs.replace(record, delivered=delivered)
     return record
 
 
 def notices(record: Record, status: int, policy: Policy, group: str, now_ms: int) -> list[Notice]:
-    """What a module should be told now: nothing, mostly; old closes come before an open."""
-    told = record.told.get(policy.module)
+    """The notices that a module is due now, usually none; old closes come before an opening."""
+    last = record.delivered.get(policy.module)
     due = [
         Notice(policy.module, "close", each.id, each.start_ms, each.ended_ms, Status.OK)
-        for each in _told_of(record, policy.module)
+        for each in _delivered_to(record, policy.module)
         if _owes_close(each, policy, now_ms)
     ]
-    is_wanted = status >= max(policy.threshold, Status.OK) and policy.groups.accepts(group)
-    if is_wanted and _is_due(record, told, status, policy, now_ms):
+    is_match = status >= max(policy.threshold, Status.OK) and policy.groups.accepts(group)
+    if is_match and _is_due(record, last, status, policy, now_ms):
         due.append(Notice(policy.module, "open", record.id, record.start_ms, now_ms, status))
     return due
 
 
 def confirm(record: Record, notice: Notice, *, closes_by_id: bool = False) -> Record:
-    """Note that a module's receiver took a message.
+    """Record that a module's receiver accepted a message.
 
     `closes_by_id`: an earlier incident of the group may be closed after this opening.
     """
-    told, late = dict(record.told), dict(record.late)
-    before = told.get(notice.module)
+    delivered, late = dict(record.delivered), dict(record.late)
+    before = delivered.get(notice.module)
     is_same = before is not None and before.id == notice.id
     owed = record.late.get(notice.module, ())
     if notice.event == "open":
         worst = max(notice.status, before.status) if before and is_same else notice.status
-        told[notice.module] = Notified(notice.id, notice.start_ms, notice.now_ms, worst)
+        delivered[notice.module] = DeliveredNotice(notice.id, notice.start_ms, notice.now_ms, worst)
         if before and not is_same and before.id and before.ended_ms and closes_by_id:
             late[notice.module] = (*owed, before)[-MOST_LATE:]
     elif is_same:
-        del told[notice.module]
+        del delivered[notice.module]
     elif owed:
         late[notice.module] = tuple(each for each in owed if each.id != notice.id)
-    return msgspec.structs.replace(record, told=told, late=late)
+    return msgspec.structs.replace(record, delivered=delivered, late=late)
 
 
 def is_owed(record: Record, notice: Notice) -> bool:
-    """Whether to `confirm` a message that was taken while another instance may have led.
+    """Whether to `confirm` a message that was delivered while another instance may have led.
 
-    Of a record that has gone on since, nothing is known from what this instance remembers.
+    Not if the other instance has changed the record since: then ours is out of date.
     """
     if notice.event == "close":
-        return any(each.id == notice.id for each in _told_of(record, notice.module))
-    told = record.told.get(notice.module)
-    is_told = told is not None and told.id == notice.id
-    is_newer = told is None or told.at_ms < notice.now_ms
-    return record.id == notice.id and (not is_told or is_newer)
+        return any(each.id == notice.id for each in _delivered_to(record, notice.module))
+    last = record.delivered.get(notice.module)
+    is_known = last is not None and last.id == notice.id
+    is_newer = last is None or last.at_ms < notice.now_ms
+    return record.id == notice.id and (not is_known or is_newer)
 
 
-def given_up(
+def dropped_closes(
     before: Record, after: Record | None, policies: Mapping[str, Policy]
 ) -> list[tuple[str, str]]:
-    """Modules, and the incidents, whose close was due and is not any more."""
+    """Modules and incidents whose close was due before and is not due after."""
     still = {*_owed(after, policies)} if after else set()
     return [each for each in _owed(before, policies) if each not in still]
 
 
-def trimmed(
-    record: Record, status: int, policies: Mapping[str, Policy], now_ms: int
-) -> Record | None:
-    """The record without what no longer matters; None when nothing does."""
-    told = {
+def trim(record: Record, status: int, policies: Mapping[str, Policy], now_ms: int) -> Record | None:
+    """Drop what no longer matters from the record; None if nothing is left."""
+    delivered = {
         module: each
-        for module, each in record.told.items()
-        if module in policies and _matters(each, status, policies[module], now_ms)
+        for module, each in record.delivered.items()
+        if module in policies and _is_needed(each, status, policies[module], now_ms)
     }
     late = {
         module: _late(each, policies.get(module), now_ms) for module, each in record.late.items()
     }
     late = {module: each for module, each in late.items() if each}
-    if not record.id and not told and not late:
+    if not record.id and not delivered and not late:
         return None
-    if len(told) == len(record.told) and late == record.late:
+    if len(delivered) == len(record.delivered) and late == record.late:
         return record
-    return msgspec.structs.replace(record, told=told, late=late)
+    return msgspec.structs.replace(record, delivered=delivered, late=late)
 
 
-def _told_of(record: Record, module: str) -> tuple[Notified, ...]:
-    """The incidents that a module knows of, the last one last."""
-    told = record.told.get(module)
-    return (*record.late.get(module, ()), *([told] if told else []))
+def _delivered_to(record: Record, module: str) -> tuple[DeliveredNotice, ...]:
+    """The last notice of each incident that a module knows of, the newest incident last."""
+    last = record.delivered.get(module)
+    return (*record.late.get(module, ()), *([last] if last else []))
 
 
 def _owed(record: Record, policies: Mapping[str, Policy]) -> Iterator[tuple[str, str]]:
-    """Closes that are due, however long ago the incidents were over."""
+    """Modules and incidents whose close is due, however long ago the incident ended."""
     for module, policy in policies.items():
-        for told in _told_of(record, module) if policy.send_close else ():
-            if told.id and told.ended_ms:
-                yield module, told.id
+        for last in _delivered_to(record, module) if policy.send_close else ():
+            if last.id and last.ended_ms:
+                yield module, last.id
 
 
-def _late(late: tuple[Notified, ...], policy: Policy | None, now_ms: int) -> tuple[Notified, ...]:
+def _late(
+    late: tuple[DeliveredNotice, ...], policy: Policy | None, now_ms: int
+) -> tuple[DeliveredNotice, ...]:
     return tuple(each for each in late if policy and _owes_close(each, policy, now_ms))
 
 
 def _is_due(
-    record: Record, told: Notified | None, status: int, policy: Policy, now_ms: int
+    record: Record, last: DeliveredNotice | None, status: int, policy: Policy, now_ms: int
 ) -> bool:
-    if told is None or (policy.send_close and told.ended_ms):
+    if last is None or (policy.send_close and last.ended_ms):
         return True
-    if policy.send_once and told.id == record.id:
+    if policy.send_once and last.id == record.id:
         return False
-    return status > told.status or not _is_recent(told, policy, now_ms)
+    return status > last.status or not _is_recent(last, policy, now_ms)
 
 
-def _owes_close(told: Notified, policy: Policy, now_ms: int) -> bool:
-    is_over = bool(told.id and told.ended_ms)
-    return policy.send_close and is_over and now_ms - told.ended_ms < GIVE_UP_MS
+def _owes_close(last: DeliveredNotice, policy: Policy, now_ms: int) -> bool:
+    is_over = bool(last.id and last.ended_ms)
+    return policy.send_close and is_over and now_ms - last.ended_ms < GIVE_UP_MS
 
 
-def _matters(told: Notified, status: int, policy: Policy, now_ms: int) -> bool:
-    if _owes_close(told, policy, now_ms) or (not told.ended_ms and status > Status.NOTFOUND):
+def _is_needed(last: DeliveredNotice, status: int, policy: Policy, now_ms: int) -> bool:
+    if _owes_close(last, policy, now_ms) or (not last.ended_ms and status > Status.NOTFOUND):
         return True
-    # Without closes, a group that goes back and forth is told of once a send-interval.
-    return not policy.send_close and _is_recent(told, policy, now_ms)
+    # Without closes, a group that keeps changing causes one message per send-interval.
+    return not policy.send_close and _is_recent(last, policy, now_ms)
 
 
-def _is_recent(told: Notified, policy: Policy, now_ms: int) -> bool:
-    """Both ways: what was told by a clock that went ahead must not be waited for."""
-    return abs(now_ms - told.at_ms) < policy.repeat_ms
+def _is_recent(last: DeliveredNotice, policy: Policy, now_ms: int) -> bool:
+    """In both directions: a timestamp from a clock that was ahead must not cause a long wait."""
+    return abs(now_ms - last.at_ms) < policy.repeat_ms
 
 
-def _ended(told: Notified, current: str, now_ms: int) -> Notified:
-    if told.id == current or told.ended_ms:
-        return told
-    return msgspec.structs.replace(told, ended_ms=now_ms)
+def _with_end(last: DeliveredNotice, current: str, now_ms: int) -> DeliveredNotice:
+    if last.id == current or last.ended_ms:
+        return last
+    return msgspec.structs.replace(last, ended_ms=now_ms)

@@ -1,8 +1,8 @@
-"""Lag that is great, or has been growing for a time: alerts that a notifier asks for by number.
+"""Lag alerts: a notifier may ask for an alert when lag is above a number, or keeps growing.
 
-They stand beside the verdicts, never instead of them. Growing is judged by the lowest lag of each
-stretch of the time asked for: consumers commit in batches, so lag goes up and down all the time,
-and only when its lows never fall is it growing.
+They come in addition to the verdicts, never instead of them. To judge growth, the configured time
+is split into stretches and the lowest lag of each is compared. Consumers commit in batches, so lag
+goes up and down all the time; it is growing only if these lows never fall.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ NOT_SEEN = -1
 
 
 class Alarm(IntEnum):
-    UNKNOWN = -1  # watched for too short a time: what is open stays open, nothing opens
+    UNKNOWN = -1  # not watched for long enough: open alerts stay open, none opens
     QUIET = 0
     FIRING = 1
 
@@ -36,9 +36,9 @@ class LagRule(NamedTuple):
     """A notifier's `lag-…` keys; with both numbers set, both must hold."""
 
     above: int | None
-    growing_for_ms: int  # 0: does not matter
+    growing_for_ms: int  # 0: no condition on growth
     groups: str  # regular expressions
-    topics: str  # empty: the lag of a group is that of all its topics
+    topics: str  # empty: the total lag of each group
 
     @classmethod
     def of(cls, notifier: Notifier) -> "LagRule | None":
@@ -70,8 +70,8 @@ class Lags(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a rule says about each of them."""
+class LagAlarms:
+    """What a rule says about each group or topic."""
 
     places: Mapping[Name, int]
     lag: Ints
@@ -85,10 +85,10 @@ class Seen:
 
 @dataclass
 class Lows:
-    """The lowest lag in each stretch of the time that is looked back over."""
+    """The lowest lag in each stretch of the last `back_ms`."""
 
     back_ms: int
-    longest_pause_ms: int  # a longer one, in which nobody looked, is a new beginning
+    longest_pause_ms: int  # after a longer pause between looks, start over
     names: Sequence[Name] = ()
     starts_ms: list[int] = field(default_factory=list)
     lows: list[Ints] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Lows:
         self.seen_ms = now_ms
 
     def growing(self) -> States:
-        """Whether each has grown all the time: the lows never fell, and the last is a new high."""
+        """Whether each kept growing: its lows never fell, and the last is above the first."""
         low = np.stack(self.lows)
         seen = low != NOT_SEEN
         fell = np.any((np.diff(low, axis=0) < 0) & seen[1:] & seen[:-1], axis=0)
@@ -122,7 +122,7 @@ class Lows:
         )
 
     def _follow(self, names: Sequence[Name]) -> None:
-        """Bring the columns into the order of the names there are now."""
+        """Reorder the columns to match the current names."""
         if names == self.names:
             return
         before = {name: at for at, name in enumerate(self.names)}
@@ -135,15 +135,17 @@ class Lows:
 
 
 class LagWatch:
-    """A rule over one cluster, from board to board."""
+    """Applies a rule to one cluster, board after board."""
 
     def __init__(self, rule: LagRule, round_ms: int) -> None:
         self.rule = rule
         self._lows = Lows(rule.growing_for_ms, rule.growing_for_ms // STRETCHES + 3 * round_ms)
 
-    def look(self, verdicts: Verdicts, now_ms: int) -> Seen:
+    def look(self, verdicts: Verdicts, now_ms: int) -> LagAlarms:
         rule = self.rule
-        lags = matching(lag_by_topic(verdicts) if rule.topics else lag_by_group(verdicts), rule)
+        lags = keep_matching(
+            lag_by_topic(verdicts) if rule.topics else lag_by_group(verdicts), rule
+        )
         state = np.full(len(lags.names), Alarm.FIRING, np.int8)
         if rule.growing_for_ms:
             self._lows.add(lags, now_ms)
@@ -151,7 +153,7 @@ class LagWatch:
         if rule.above is not None:
             state[lags.lag <= rule.above] = Alarm.QUIET
         places = {name: at for at, name in enumerate(lags.names)}
-        return Seen(places, lags.lag, lags.line, state)
+        return LagAlarms(places, lags.lag, lags.line, state)
 
 
 def lag_by_group(verdicts: Verdicts) -> Lags:
@@ -172,7 +174,7 @@ def lag_by_topic(verdicts: Verdicts) -> Lags:
     return Lags(names, lag, group[first])
 
 
-def matching(lags: Lags, rule: LagRule) -> Lags:
+def keep_matching(lags: Lags, rule: LagRule) -> Lags:
     groups, topics = GroupFilter(rule.groups), GroupFilter(rule.topics)
     if not rule.groups and not rule.topics:
         return lags

@@ -1,6 +1,6 @@
-"""All incidents there are, by cluster, and the keeping of them.
+"""All incidents, by cluster, saved where every instance can load them.
 
-Where they cannot be kept, though this instance leads, people are told all the same: better twice,
+If this instance leads and cannot save them, it still sends notifications: better to send one twice,
 after a restart, than not at all.
 """
 
@@ -21,34 +21,34 @@ Records = dict[Subject, Record]
 
 class Ledger:
     def __init__(self, leadership: Leadership) -> None:
-        self.problem = ""  # why it is not kept, if so
+        self.problem = ""  # why incidents cannot be saved or loaded, if so
         self._leadership = leadership
         self._records: dict[str, Records] = {}  # by cluster
         self._unsaved: set[Subject] = set()
 
     @property
     def clusters(self) -> list[str]:
-        """Those of which something is known."""
+        """Clusters that have records."""
         return [cluster for cluster, records in self._records.items() if records]
 
     @property
     def open(self) -> int:
-        """How many incidents are."""
+        """How many incidents are open."""
         return sum(bool(each.id) for records in self._records.values() for each in records.values())
 
     def of(self, cluster: str) -> Records:
         return self._records.setdefault(cluster, {})
 
     def load(self) -> None:
-        """Go on from what was saved, by whomever; if that cannot be had, from what is known."""
+        """Read the saved records; if that fails, keep those in memory."""
         try:
-            self._records = _decoded(self._leadership.load())
+            self._records = _decode(self._leadership.load())
             self._unsaved = set()
         except StateNotKept as error:
-            self._tell(str(error))
+            self._note_problem(str(error))
 
     def save(self, changes: Mapping[Subject, Record | None]) -> None:
-        """Change records, None removes; raises `LeadershipLost`."""
+        """Change records and save them; None removes one. Raises `LeadershipLost`."""
         if not changes:
             return
         for subject, record in changes.items():
@@ -58,18 +58,18 @@ class Ledger:
                 self.of(subject.cluster)[subject] = record
         self._unsaved.update(changes)
         try:
-            self._leadership.save({each.key: self._encoded(each) for each in self._unsaved})
+            self._leadership.save({each.key: self._encode(each) for each in self._unsaved})
         except StateNotKept as error:
-            self._tell(str(error))
+            self._note_problem(str(error))
         else:
             self._unsaved = set()
-            self._tell("")
+            self._note_problem("")
 
-    def _encoded(self, subject: Subject) -> bytes | None:
+    def _encode(self, subject: Subject) -> bytes | None:
         record = self.of(subject.cluster).get(subject)
         return None if record is None else msgspec.msgpack.encode(record)
 
-    def _tell(self, problem: str) -> None:
+    def _note_problem(self, problem: str) -> None:
         if problem and problem != self.problem:
             log.error("incidents are not saved", type="notifier", problem=problem)
         if self.problem and not problem:
@@ -77,13 +77,13 @@ class Ledger:
         self.problem = problem
 
 
-def _decoded(saved: Mapping[str, bytes]) -> dict[str, Records]:
+def _decode(saved: Mapping[str, bytes]) -> dict[str, Records]:
     records: dict[str, Records] = {}
     for key, value in saved.items():
         try:
             subject, record = Subject.of(key), msgspec.msgpack.decode(value, type=Record)
         except (ValueError, TypeError) as error:
-            text = "a saved incident is unreadable and forgotten"
+            text = "a saved incident is unreadable and was skipped"
             log.warning(text, type="notifier", key=key, problem=str(error))
             continue
         records.setdefault(subject.cluster, {})[subject] = record

@@ -1,4 +1,4 @@
-"""What people are sent: one group that became bad or good again, or a digest of many."""
+"""What people receive: one group that became bad or good again, or a digest of many."""
 
 import json
 from typing import Literal, NamedTuple, Protocol
@@ -9,16 +9,16 @@ from warren.model.status import Status
 
 
 class Subject(NamedTuple):
-    """A group, by its verdict; or its lag, or that of one of its topics, as a module asked for."""
+    """What an incident is about: a group's verdict, or its lag by one module's rule."""
 
     cluster: str
     group: str
-    module: str = ""  # empty: the verdict, which is the same for all modules
-    topic: str = ""
+    module: str = ""  # whose lag rule; empty: the verdict, which is the same for all modules
+    topic: str = ""  # of a lag rule by topic
 
     @property
     def key(self) -> str:
-        # ASCII, whatever the names hold: they may be no UTF-8.
+        # ASCII, as names may be invalid UTF-8.
         return json.dumps(self)
 
     @classmethod
@@ -34,8 +34,8 @@ class Offset(msgspec.Struct, frozen=True):
 
     offset: int
     timestamp: int  # ms, from the commit
-    observed_at: int  # ms, when it was read
-    lag: int | None  # at that commit, when it is known
+    observed_at: int  # ms, when Warren read it
+    lag: int | None  # at that commit; None: unknown
 
 
 class PartitionResult(msgspec.Struct, frozen=True):
@@ -44,14 +44,14 @@ class PartitionResult(msgspec.Struct, frozen=True):
     owner: str
     client_id: str
     status: Status
-    start: Offset | None  # None: never committed to
+    start: Offset | None  # None: no commit yet
     end: Offset | None
     current_lag: int
-    complete: float  # the shortest number that is the same as a float32, so it prints as in the API
+    complete: float  # the shortest decimal of a float32, so that it prints as in the API
 
 
 class GroupResult(msgspec.Struct, frozen=True):
-    """A group as `/status` shows it: of its partitions only those above OK."""
+    """A group as `/status` shows it, with only the partitions above OK."""
 
     cluster: str
     group: str
@@ -76,37 +76,37 @@ class DigestLine(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One group's, or a digest's: then `cluster` and `group` are empty and `result` is the sum."""
+    """About one group, or a digest: then `cluster` and `group` are empty, `result` is a sum."""
 
     event: Event  # of every line of a digest too
     cluster: str
     group: str
-    id: str  # of the incident: the same from the first message to the close; may be empty
-    start_ms: int  # of the incident; 0 with an empty id (threshold 1 tells of good groups)
-    now_ms: int  # when it was decided: at a close, the end of the incident
+    id: str  # of the incident: the same in every message about it; may be empty
+    start_ms: int  # of the incident; 0 with an empty id (`threshold = 1` reports good groups)
+    now_ms: int  # when it was decided; of a close: when the incident ended
     result: GroupResult
-    reason: str = ""  # of a lag alert, why: "lag of 1200 is above 1000"; of verdicts empty
+    reason: str = ""  # of a lag alert: "lag is 1200, above 1000"; empty for verdicts
     digest: tuple[DigestLine, ...] = ()
 
 
 class Sender(Protocol):
-    """A notifier's way to its receiver. One thread calls it."""
+    """Sends a notifier's messages. One thread calls it."""
 
     def digests(self, event: Event) -> bool:
-        """Whether it can tell of many groups in one message."""
+        """Whether it can put many groups into one message."""
         ...
 
     def closes_by_id(self, *, lag: bool) -> bool:
-        """Whether a close ends its own incident only, and not a later one of the same group.
+        """Whether a close ends only its own incident, not a later one of the same group.
 
-        Such a close may be sent after that one's opening. `lag`: an incident of a lag alert.
+        If so, it may be sent after the opening of the later one. `lag`: for lag alerts.
         """
         ...
 
     def send(self, message: Message) -> str:
-        """Return the receiver's answer, in a line; raise SendFailed if it did not take it."""
+        """Return the receiver's reply in one line; raise SendFailed if it refused the message."""
         ...
 
     def close(self) -> None:
-        """Let go of connections; nothing is sent any more."""
+        """Close connections; nothing is sent after this."""
         ...

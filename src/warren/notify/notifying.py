@@ -1,4 +1,4 @@
-"""From boards to messages: looks at every cluster once a round and hands over what is due."""
+"""From boards to messages: checks every cluster once a round and queues the messages due."""
 
 import threading
 import time
@@ -19,9 +19,9 @@ from warren.notify.incidents import (
     Policy,
     Record,
     confirm,
-    given_up,
+    dropped_closes,
     is_owed,
-    trimmed,
+    trim,
 )
 from warren.notify.lag_rules import LagRule, LagWatch
 from warren.notify.ledger import Ledger
@@ -30,11 +30,11 @@ from warren.notify.rounds import CurrentCluster, CurrentClusters, NotifierRound,
 
 log = structlog.get_logger()
 
-SILENT_S = 300  # before it is said
+SILENT_S = 300  # without a judgement, before we log it
 
 
 class Silence:
-    """Of clusters, or of consumers: `kind` is the word for them."""
+    """Which clusters, or which consumers, could not be judged for some minutes."""
 
     def __init__(self, kind: str) -> None:
         self._log = log.bind(type="notifier", what=kind)
@@ -42,26 +42,27 @@ class Silence:
         self.names: set[str] = set()
 
     def note(self, every: Iterable[str], judged: Iterable[str], now_s: float) -> None:
-        """Of all there are, these can be judged now."""
+        """`judged`: the names, out of `every`, that can be judged now."""
         self._judged_s |= dict.fromkeys(judged, now_s)
         since = {name: self._judged_s.setdefault(name, now_s) for name in every}
         silent = {name for name, last_s in since.items() if now_s - last_s > SILENT_S}
         for name in sorted(silent - self.names):
-            self._log.warning("cannot be read, nobody is told of its groups", name=name)
+            self._log.warning("cannot be read; no notifications about its groups", name=name)
         for name in sorted(self.names - silent):
             self._log.info("is read again", name=name)
         self.names = silent
 
 
 POLL_S = 0.5
-OLD_BOARD_MS = 30_000  # beyond the time a board may stand anyway
-TOO_LATE, PASSED = "not taken for a day", "it would end a later incident that was told of"
-TOO_MANY = f"{MOST_LATE} later ones of the group are not taken either"
-LAST_S = 6.0  # for what is on its way when we are to end; less than all threads are given
+OLD_BOARD_MS = 30_000  # in addition to the age that any board may have
+TOO_LATE = "not delivered for a day"
+OVERTAKEN = "it would end a later incident whose opening was delivered"
+TOO_MANY = f"{MOST_LATE} later closes of the group are not delivered either"
+REPLY_S = 6.0  # for replies to messages in flight at shutdown; less than threads get to end
 
 
 class Notifying:
-    """The companion that decides; those that send are its deliveries."""
+    """Decides what to send; its deliveries send it."""
 
     kind = "incidents"
     name = "rounds"
@@ -78,14 +79,14 @@ class Notifying:
         self._config = config
         self._boards = boards
         self._leadership = leadership
-        self._told = threading.Event()
+        self._has_delivered = threading.Event()
         self.deliveries = [
             Delivery(
                 name,
                 senders[name],
                 notifier.rate,
                 lambda: leadership.leads,
-                self._told.set,
+                self._has_delivered.set,
             )
             for name, notifier in config.notifiers.items()
         ]
@@ -98,13 +99,15 @@ class Notifying:
         self._rules = {name: LagRule.of(notifier) for name, notifier in config.notifiers.items()}
         self._ledger = Ledger(leadership)
         self._open = 0  # incidents
-        self._taken: list[DueMessage] = []  # by receivers; not saved yet
-        self._lost = ""  # why this instance does not lead, as told last
+        self._delivered: list[DueMessage] = []  # not saved yet
+        self._lost_reason = ""  # why this instance lost the lead, as logged last
         self.finished = threading.Event()
         self.finished.set()
         self._presence: dict[str, Presence] = {}
         self._watches: dict[tuple[str, str], LagWatch] = {}
-        self._due_s: dict[str, float] = {}  # when to look at each cluster, on the monotonic clock
+        self._due_s: dict[
+            str, float
+        ] = {}  # when to check each cluster next, on the monotonic clock
         self._currents = CurrentClusters()
         self._silent_clusters, self._silent_consumers = Silence("cluster"), Silence("consumer")
 
@@ -131,88 +134,92 @@ class Notifying:
         try:
             self._lead(stop)
         except LeadershipLost as error:
-            if str(error) != self._lost:
-                log.warning("notifying is interrupted", type="notifier", reason=str(error))
-            self._lost = str(error)
+            if str(error) != self._lost_reason:
+                log.warning("notifications are interrupted", type="notifier", reason=str(error))
+            self._lost_reason = str(error)
         finally:
             for delivery in self.deliveries:
                 delivery.clear()
-                delivery.part()
+                delivery.stop_leading()
 
     def _lead(self, stop: threading.Event) -> None:
         self.take_over()
         while self._leadership.leads and not stop.is_set():
-            self.note_told(_now_ms())
+            self.note_delivered(_now_ms())
             self.look(time.monotonic(), _now_ms())
-            self._told.wait(POLL_S)
-            self._told.clear()
+            self._has_delivered.wait(POLL_S)
+            self._has_delivered.clear()
         if stop.is_set():
-            self._wait_for_the_last()
+            self._wait_for_replies()
 
-    def _wait_for_the_last(self) -> None:
-        """Learn what became of messages that are on their way, or they would come again."""
+    def _wait_for_replies(self) -> None:
+        """Wait for replies to messages in flight, or they would be sent again after a restart."""
         for delivery in self.deliveries:
             delivery.clear()
-        until = time.monotonic() + LAST_S
+        until = time.monotonic() + REPLY_S
         for delivery in self.deliveries:
             delivery.wait_for_answer(max(until - time.monotonic(), 0))
-        self.note_told(_now_ms())
+        self.note_delivered(_now_ms())
 
     def take_over(self) -> None:
-        """Go on from what was saved, by whomever."""
+        """Continue from the saved incidents, whichever instance saved them."""
         self._ledger.load()
-        self._taken = [each for each in self._taken if self._is_owed(each)]
-        self._lost, self._open = "", self._ledger.open
+        self._delivered = [each for each in self._delivered if self._is_owed(each)]
+        self._lost_reason, self._open = "", self._ledger.open
         self._due_s, self._presence, self._watches = {}, {}, {}
-        log.info("going on with the incidents there are", type="notifier", open=self._open)
+        log.info("continuing with the saved incidents", type="notifier", open=self._open)
 
-    def note_told(self, now_ms: int) -> None:
-        """Save what receivers have taken; should that fail, it is noted when we lead again."""
+    def note_delivered(self, now_ms: int) -> None:
+        """Save what was delivered; if that fails, try again the next time we lead."""
         for delivery in self.deliveries:
-            self._taken += [each for each in delivery.take_late() if self._is_owed(each)]
-            self._taken += delivery.take_told()
-        self._ledger.save(self._confirmed(self._taken, now_ms))
-        self._taken = []
+            self._delivered += [
+                each for each in delivery.take_from_last_lead() if self._is_owed(each)
+            ]
+            self._delivered += delivery.take_delivered()
+        self._ledger.save(self._confirm(self._delivered, now_ms))
+        self._delivered = []
 
-    def _is_owed(self, wanted: DueMessage) -> bool:
-        subject = wanted.subject
-        return is_owed(self._ledger.of(subject.cluster).get(subject, NOTHING), wanted.notice)
+    def _is_owed(self, message: DueMessage) -> bool:
+        subject = message.subject
+        return is_owed(self._ledger.of(subject.cluster).get(subject, NOTHING), message.notice)
 
-    def _confirmed(self, taken: Iterable[DueMessage], now_ms: int) -> dict[Subject, Record | None]:
+    def _confirm(
+        self, delivered: Iterable[DueMessage], now_ms: int
+    ) -> dict[Subject, Record | None]:
         changes: dict[Subject, Record | None] = {}
-        for wanted in taken:
-            subject = wanted.subject
+        for message in delivered:
+            subject = message.subject
             known = self._ledger.of(subject.cluster).get(subject)
             before = changes.get(subject, known) or NOTHING
-            confirmed = confirm(before, wanted.notice, closes_by_id=self._closes_by_id(wanted))
-            after = trimmed(confirmed, Status.OK, self._policies, now_ms)
+            confirmed = confirm(before, message.notice, closes_by_id=self._closes_by_id(message))
+            after = trim(confirmed, Status.OK, self._policies, now_ms)
             changes[subject] = after
-            taken_now = (wanted.notice.module, wanted.notice.id)
-            for module, incident in given_up(before, after, self._policies):
-                if (module, incident) != taken_now:
-                    reason = self._why_given_up(module, wanted)
-                    self._give_up(module, subject, incident, reason)
+            just_delivered = (message.notice.module, message.notice.id)
+            for module, incident in dropped_closes(before, after, self._policies):
+                if (module, incident) != just_delivered:
+                    reason = self._why_dropped(module, message)
+                    self._drop_close(module, subject, incident, reason)
         return changes
 
-    def _why_given_up(self, module: str, taken: DueMessage) -> str:
-        if module != taken.notice.module:
+    def _why_dropped(self, module: str, delivered: DueMessage) -> str:
+        if module != delivered.notice.module:
             return TOO_LATE
-        return TOO_MANY if self._closes_by_id(taken) else PASSED
+        return TOO_MANY if self._closes_by_id(delivered) else OVERTAKEN
 
-    def _closes_by_id(self, wanted: DueMessage) -> bool:
-        subject, module = wanted.subject, wanted.notice.module
+    def _closes_by_id(self, message: DueMessage) -> bool:
+        subject, module = message.subject, message.notice.module
         policy = self._policies.get(module)
         return bool(policy and policy.send_close and self._by_name[module].closes_by_id(subject))
 
-    def _give_up(self, module: str, subject: Subject, incident: str, reason: str) -> None:
-        self._by_name[module].give_up(subject, incident, reason)
+    def _drop_close(self, module: str, subject: Subject, incident: str, reason: str) -> None:
+        self._by_name[module].drop_close(subject, incident, reason)
 
     def look(self, now_s: float, now_ms: int) -> None:
-        """Go over the clusters whose turn it is; `now_s` only tells the turns."""
+        """Check the clusters whose round is due; `now_s` is used only for that."""
         board = self._boards()
         oldest_ms = now_ms - self._config.evaluator.expire_cache * 1000 - OLD_BOARD_MS
         currents = self._currents.of(board, oldest_ms)
-        for current in [*currents, *map(CurrentCluster, self._unconfigured())]:
+        for current in [*currents, *map(CurrentCluster, self._removed_clusters())]:
             if now_s >= self._due_s.get(current.cluster, now_s):
                 self._due_s[current.cluster] = now_s + self._round_s
                 self._look_at(current, board, now_ms)
@@ -225,22 +232,22 @@ class Notifying:
         consumers = self._config.consumers
         self._silent_consumers.note(consumers, consumers.keys() - behind, now_s)
 
-    def _unconfigured(self) -> list[str]:
+    def _removed_clusters(self) -> list[str]:
         return [each for each in self._ledger.clusters if each not in self._config.clusters]
 
     def _look_at(self, current: CurrentCluster, board: Board, now_ms: int) -> None:
         cluster = current.cluster
-        presence = self._presence.setdefault(cluster, Presence(self._reads_the_past(cluster)))
+        presence = self._presence.setdefault(cluster, Presence(self._reads_from_start(cluster)))
         records = self._ledger.of(cluster)
         is_gone = self._is_gone(presence, now_ms)
         this = NotifierRound(cluster, records, self._policies, now_ms, is_gone, current)
         self._judge(this, board)
         presence.note(this.there, this.missing, this.skipped)
         self._ledger.save(this.changes)
-        for module, subject, incident in this.given_up:
-            self._give_up(module, subject, incident, TOO_LATE)
+        for module, subject, incident in this.dropped_closes:
+            self._drop_close(module, subject, incident, TOO_LATE)
         for delivery in self.deliveries:
-            delivery.want(cluster, this.wanted.get(delivery.name, {}), current.unread)
+            delivery.update(cluster, this.due.get(delivery.name, {}), current.unread)
         self._open = self._ledger.open
         self.problem = ""
 
@@ -263,12 +270,12 @@ class Notifying:
             self._watches[key] = LagWatch(rule, self._round_s * 1000)
         return self._watches[key]
 
-    def _reads_the_past(self, cluster: str) -> bool:
+    def _reads_from_start(self, cluster: str) -> bool:
         consumers = self._config.consumers.values()
         return not any(each.start_latest for each in consumers if each.cluster == cluster)
 
     def _is_gone(self, presence: Presence, now_ms: int) -> Callable[[Subject], bool]:
-        """A group that nobody has seen since the start is gone when it would have expired."""
+        """A group not seen since the start is gone once it would have expired."""
         longest_ms = self._config.storage.expire_group * 1000
 
         def is_gone(subject: Subject) -> bool:

@@ -1,4 +1,4 @@
-"""Notifiers tried on a made-up incident: before anything starts, and by `warren notify-test`."""
+"""Tries notifiers with a sample incident: at startup, and for `warren notify-test`."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -23,12 +23,12 @@ from warren.notify.message import (
     Message,
     Sender,
 )
-from warren.notify.sample import NOW_MS, digest_of, sample, vanished
-from warren.notify.senders.choose import Writer, sender
+from warren.notify.sample import NOW_MS, sample, sample_digest, sample_gone
+from warren.notify.senders.choose import Writer, make_sender
 
 
 def rehearse(loaded: Loaded) -> None:
-    """Write a sample of every message; raises ConfigError with every notifier that cannot."""
+    """Write a sample of every message; raises ConfigError with all notifiers that fail."""
     problems = [
         problem
         for notifier in loaded.config.notifiers.values()
@@ -39,7 +39,7 @@ def rehearse(loaded: Loaded) -> None:
 
 
 def events(notifier: Notifier) -> Iterator[Event]:
-    """What a notifier ever sends."""
+    """The events that a notifier sends."""
     yield "open"
     if notifier.send_close:
         yield "close"
@@ -48,51 +48,51 @@ def events(notifier: Notifier) -> Iterator[Event]:
 def _problems(notifier: Notifier, config: Config) -> Iterator[str]:
     prefix = f"notifier.{notifier.name}"
     try:
-        made = sender(notifier, config)
+        sender = make_sender(notifier, config)
     except SendFailed as error:
-        yield _placed(prefix, error)
+        yield _with_prefix(prefix, error)
         return
     try:
-        for message in _samples(notifier, made):
-            made.write(message)
+        for message in _samples(notifier, sender):
+            sender.write(message)
     except SendFailed as error:
-        yield _placed(prefix, error)
+        yield _with_prefix(prefix, error)
 
 
-def _samples(notifier: Notifier, made: Writer) -> Iterator[Message]:
-    """Every kind of message that the notifier may have to write."""
+def _samples(notifier: Notifier, sender: Writer) -> Iterator[Message]:
+    """Every kind of message that the notifier may write."""
     for event in events(notifier):
         yield sample(event, NOW_MS)
-        if notifier.rate and made.digests(event):
-            yield digest_of(event, NOW_MS)
+        if notifier.rate and sender.digests(event):
+            yield sample_digest(event, NOW_MS)
     if notifier.send_close:
-        yield vanished(NOW_MS)
+        yield sample_gone(NOW_MS)
     if notifier.threshold <= Status.OK:
         yield msgspec.structs.replace(sample("close", NOW_MS), event="open", id="", start_ms=0)
     if LagRule.of(notifier):
         yield msgspec.structs.replace(sample("close", NOW_MS), event="open", reason="lag is 9")
 
 
-def _placed(prefix: str, error: SendFailed) -> str:
+def _with_prefix(prefix: str, error: SendFailed) -> str:
     text = str(error)
     return text if text.startswith(prefix) else f"{prefix}: {text}"
 
 
-def try_notifier(config: Config, name: str, tell: Callable[[str], object]) -> None:
-    """Send a sample open, and its close if there is any way to; tell what the receiver says."""
+def try_notifier(config: Config, name: str, report: Callable[[str], object]) -> None:
+    """Send a sample opening, and its close if possible; report the receiver's replies."""
     notifier = config.notifiers.get(name.lower())
     if notifier is None:
         raise NotifierUnknown(name, config.notifiers)
-    tried = _closing(notifier)
-    with closing(sender(tried, config)) as made:
+    tried = _with_close(notifier)
+    with closing(make_sender(tried, config)) as sender:
         for event in events(tried):
-            tell(f"{event}: {_answer(made, event, notifier.name)}")
+            report(f"{event}: {_reply(sender, event, notifier.name)}")
     if not tried.send_close:
-        tell("close: not sent, as send-close is not set")
+        report("close: not sent, as send-close is not set")
 
 
-def _closing(notifier: Notifier) -> Notifier:
-    """The same with closes, if it can write one: what was made up must not stay open."""
+def _with_close(notifier: Notifier) -> Notifier:
+    """The notifier with closes, if it can write one: the sample must not stay open."""
     match notifier:
         case SlackNotifier() | AlertmanagerNotifier():
             can_close = True
@@ -103,8 +103,8 @@ def _closing(notifier: Notifier) -> Notifier:
     return msgspec.structs.replace(notifier, send_close=notifier.send_close or can_close)
 
 
-def _answer(made: Sender, event: Event, name: str) -> str:
+def _reply(sender: Sender, event: Event, name: str) -> str:
     try:
-        return made.send(sample(event, int(time.time() * 1000)))
+        return sender.send(sample(event, int(time.time() * 1000)))
     except SendFailed as error:
         raise SendFailed(f"notifier {name}, {event}: {error}", retry=error.retry) from error

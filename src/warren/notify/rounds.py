@@ -1,4 +1,4 @@
-"""One look at one cluster: which incidents open, go on or end, and who should be notified."""
+"""One round over one cluster: which incidents open, continue or end, and which messages are due."""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,8 +11,8 @@ from warren.model.board import Board
 from warren.model.status import Status
 from warren.model.verdicts import Verdicts
 from warren.notify.due_message import DueMessage, Place
-from warren.notify.incidents import NOTHING, Policy, Record, advance, given_up, notices, trimmed
-from warren.notify.lag_rules import Alarm, LagWatch, Seen
+from warren.notify.incidents import NOTHING, Policy, Record, advance, dropped_closes, notices, trim
+from warren.notify.lag_rules import Alarm, LagAlarms, LagWatch
 from warren.notify.message import Subject
 
 BEHIND_S = 30.0  # of reading; after an outage lag seems great until the commits are read
@@ -94,25 +94,25 @@ def _is_current(consumer: Any) -> bool:
 
 @dataclass
 class Presence:
-    """A subject is gone when two rounds in a row lack it.
+    """A subject is gone when it is missing in two rounds in a row.
 
-    With `start-latest` a restart knows no group before it commits again, and a stopped one never
-    does: there, one counts as gone only if this process has seen it.
+    With `start-latest`, a restarted Warren knows a group only after its next commit, and a stopped
+    group never commits. So there a group counts as gone only if this process has seen it.
     """
 
-    reads_the_past: bool
+    reads_from_start: bool
     seen: set[Subject] = field(default_factory=set)
     missing: set[Subject] = field(default_factory=set)  # at the last round
 
     def note(
         self, there: Iterable[Subject], missing: Iterable[Subject], skipped: Iterable[Subject] = ()
     ) -> None:
-        """What a round found; `skipped` is what it could not tell about."""
+        """Remember what a round found; `skipped` subjects could not be judged."""
         self.missing = set(missing)
         self.seen = {*there} | (self.seen & {*self.missing, *skipped})
 
     def is_gone(self, subject: Subject, *, has_expired: bool) -> bool:
-        was_there = self.reads_the_past or subject in self.seen or has_expired
+        was_there = self.reads_from_start or subject in self.seen or has_expired
         return subject in self.missing and was_there
 
 
@@ -126,30 +126,32 @@ def _random_id() -> str:
 
 @dataclass
 class NotifierRound:
-    """Goes over a cluster's groups and collects what changes and what is due.
+    """Goes over a cluster's groups and collects changed records and due messages.
 
-    Most groups are good and were never told of: only the others are looked at one by one.
+    Most groups are good and have no record: only the others are examined one by one.
     """
 
     cluster: str
     records: Mapping[Subject, Record]  # of this cluster
     policies: Mapping[str, Policy]
     now_ms: int
-    is_gone: Callable[[Subject], bool] = lambda _: True  # for sure, of what the verdicts lack
-    current: CurrentCluster = ALL_READ  # which of its groups are not all read
+    is_gone: Callable[[Subject], bool] = lambda _: (
+        True
+    )  # asked for subjects missing from the verdicts
+    current: CurrentCluster = ALL_READ  # names the groups that cannot be judged yet
     new_id: Callable[[], str] = _random_id
     changes: dict[Subject, Record | None] = field(default_factory=dict)
-    wanted: dict[str, dict[Subject, list[DueMessage]]] = field(default_factory=dict)  # by module
+    due: dict[str, dict[Subject, list[DueMessage]]] = field(default_factory=dict)  # by module
     there: list[Subject] = field(default_factory=list)
     missing: list[Subject] = field(default_factory=list)
-    given_up: list[tuple[str, Subject, str]] = field(default_factory=list)  # closes, by module
-    skipped: list[Subject] = field(default_factory=list)  # stay as they are
+    dropped_closes: list[tuple[str, Subject, str]] = field(default_factory=list)  # module first
+    skipped: list[Subject] = field(default_factory=list)  # their records do not change
 
     def judge_groups(self, verdicts: Verdicts) -> None:
-        """By verdict, for all modules."""
+        """Judge groups by verdict, for all modules."""
         status, policies = verdicts.groups.status, list(self.policies.values())
-        tells_good = any(policy.threshold <= Status.OK for policy in policies)
-        lines = np.arange(len(status)) if tells_good else np.flatnonzero(status > Status.OK)
+        reports_good = any(policy.threshold <= Status.OK for policy in policies)
+        lines = np.arange(len(status)) if reports_good else np.flatnonzero(status > Status.OK)
         places: dict[Subject, int | None] = {
             Subject(self.cluster, verdicts.names[line]): line for line in lines.tolist()
         }
@@ -163,24 +165,26 @@ class NotifierRound:
                 self._examine(subject, int(status[line]), (verdicts, line), policies)
 
     def judge_lags(self, verdicts: Verdicts, module: str, watch: LagWatch) -> None:
-        """By lag, for the module that asked for it; what fires is a WARN to it."""
+        """Judge lag by a module's rule; an alarm counts as WARN."""
         policies = [self.policies[module]._replace(threshold=Status.WARN)]
-        seen = watch.look(verdicts, self.now_ms)
+        alarms = watch.look(verdicts, self.now_ms)
         known = self._known(module)
-        for name in dict.fromkeys([*seen.firing(), *((each.group, each.topic) for each in known)]):
+        for name in dict.fromkeys(
+            [*alarms.firing(), *((each.group, each.topic) for each in known)]
+        ):
             subject = Subject(self.cluster, name[0], module, name[1])
-            at = seen.places.get(name)
+            at = alarms.places.get(name)
             if at is not None:
-                is_over = self._is_over(subject, seen, at)
-                reason = watch.rule.reason(int(seen.lag[at]), subject.topic, is_over=is_over)
+                is_over = self._is_over(subject, alarms, at)
+                reason = watch.rule.reason(int(alarms.lag[at]), subject.topic, is_over=is_over)
                 status = Status.OK if is_over else Status.WARN
-                place = (verdicts, int(seen.line[at]))
+                place = (verdicts, int(alarms.line[at]))
                 self._examine(subject, status, place, policies, reason)
             else:
                 self._miss(subject, policies, UNWATCHED)
 
     def end(self, module: str) -> None:
-        """Nothing of this kind is judged any more: the configuration says so."""
+        """End incidents that the configuration no longer covers."""
         policies = list(self.policies.values())
         for subject in self._known(module):
             if not module or module in self.policies:
@@ -189,15 +193,15 @@ class NotifierRound:
             else:
                 self.changes[subject] = None
 
-    def _is_over(self, subject: Subject, seen: Seen, at: int) -> bool:
-        """Without enough to go by, what is open stays open."""
-        alarm = seen.state[at]
+    def _is_over(self, subject: Subject, alarms: LagAlarms, at: int) -> bool:
+        """While the alarm is unknown, an open incident stays open."""
+        alarm = alarms.state[at]
         if alarm == Alarm.UNKNOWN:
             return not self.records.get(subject, NOTHING).id
         return bool(alarm == Alarm.QUIET)
 
     def _miss(self, subject: Subject, policies: Sequence[Policy], reason: str = "") -> None:
-        if self.current.behind:  # whose group it is cannot be told
+        if self.current.behind:  # it may be a group of a consumer that is behind
             self.skipped.append(subject)
             return
         self.missing.append(subject)
@@ -225,14 +229,14 @@ class NotifierRound:
             return
         record = advance(before or NOTHING, status, self.now_ms, self.new_id)
         for policy in policies:
-            due = notices(record, status, policy, subject.group, self.now_ms)
-            if due:
-                wanted = [DueMessage(subject, each, place, reason) for each in due]
-                self.wanted.setdefault(policy.module, {})[subject] = wanted
-        after = trimmed(record, status, self.policies, self.now_ms)
-        self.given_up += [
+            found = notices(record, status, policy, subject.group, self.now_ms)
+            if found:
+                messages = [DueMessage(subject, each, place, reason) for each in found]
+                self.due.setdefault(policy.module, {})[subject] = messages
+        after = trim(record, status, self.policies, self.now_ms)
+        self.dropped_closes += [
             (module, subject, incident)
-            for module, incident in given_up(record, after, self.policies)
+            for module, incident in dropped_closes(record, after, self.policies)
         ]
         if after != before:
             self.changes[subject] = after

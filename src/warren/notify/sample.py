@@ -1,4 +1,4 @@
-"""A made-up incident: templates are tried on it, and `notify-test` sends it."""
+"""A sample incident: templates are tried with it, and `notify-test` sends it."""
 
 import msgspec
 
@@ -8,23 +8,23 @@ from warren.notify.message import DigestLine, Event, GroupResult, Message, Offse
 
 CLUSTER, GROUP = "sample-cluster", "sample-group"
 LASTED_MS = 600_000
-NOW_MS = 1_700_000_000_000  # any moment, where what is written is thrown away
+NOW_MS = 1_700_000_000_000  # for messages that are written and discarded
 
 
 def sample(event: Event, now_ms: int) -> Message:
-    """A group of three partitions, two of them bad, that opens an incident or closes it."""
+    """A group with two bad partitions out of three opens an incident, or closes it."""
     result = _bad(now_ms) if event == "open" else _good(now_ms)
     start_ms = now_ms if event == "open" else now_ms - LASTED_MS
     return Message(event, CLUSTER, GROUP, "sample-incident", start_ms, now_ms, result)
 
 
-def vanished(now_ms: int) -> Message:
+def sample_gone(now_ms: int) -> Message:
     """The close of a group that is gone."""
     result = missing_result(CLUSTER, GROUP)
     return msgspec.structs.replace(sample("close", now_ms), result=result)
 
 
-def digest_of(event: Event, now_ms: int) -> Message:
+def sample_digest(event: Event, now_ms: int) -> Message:
     """Two groups in one message."""
     one = sample(event, now_ms)
     status, lag = one.result.status, one.result.total_lag

@@ -1,4 +1,4 @@
-"""What a message says, in words and links that every class of notifier shares."""
+"""The words and links of messages, shared by all classes of notifiers."""
 
 import socket
 from collections import Counter
@@ -12,7 +12,7 @@ from warren.notify.message import DigestLine, Message, PartitionResult
 
 
 def page_url(config: Config) -> str:
-    """Where people reach this instance; empty when nobody can tell."""
+    """The URL of this instance's page; empty if it is unknown."""
     if config.general.external_url:
         return config.general.external_url
     server = next(iter(config.httpservers.values()), None)
@@ -20,14 +20,14 @@ def page_url(config: Config) -> str:
         return ""
     host, _, port = server.address.rpartition(":")
     if port == "0":
-        return ""  # any port that is free: nobody will find it
-    if host.strip("[]") in {"", "0.0.0.0", "::"}:  # noqa: S104  every address: by name, then
+        return ""  # any free port, unknown in advance
+    if host.strip("[]") in {"", "0.0.0.0", "::"}:  # noqa: S104  every address: use the host name
         host = socket.gethostname()
     return f"{'https' if server.tls else 'http'}://{host}:{port}"
 
 
 def group_url(page: str, cluster: str, group: str) -> str:
-    """The page of a group; the page itself for no group in particular."""
+    """The URL of a group's page, or of the page itself if `group` is empty."""
     if not page or not group:
         return page
     names = (quote(name, safe="", errors="replace") for name in (cluster, group))
@@ -42,7 +42,7 @@ MEANING = {
 
 
 def headline(message: Message) -> str:
-    """One sentence: who, and what about it."""
+    """One sentence: which group, and what happened to it."""
     if message.digest:
         verb = "are good again" if message.event == "close" else "need attention"
         return f"{counted(len(message.digest), 'consumer group')} {verb}"
@@ -56,7 +56,7 @@ def headline(message: Message) -> str:
 
 
 def digest_counts(message: Message) -> dict[str, dict[str, int]]:
-    """How many groups of each cluster have which status, the worst first."""
+    """The number of groups by cluster and status, the worst first."""
     counted = Counter((line.cluster, line.status) for line in message.digest)
     found: dict[str, dict[str, int]] = {}
     for (cluster, status), count in sorted(counted.items(), key=lambda each: -each[0][1]):
@@ -79,7 +79,7 @@ def digest_line(line: DigestLine) -> str:
 
 
 def worst(message: Message, count: int) -> list[PartitionResult]:
-    """The partitions to look at first: the worse status, then the greater lag."""
+    """The worst partitions: by status, then by lag."""
     partitions = message.result.partitions
     return sorted(partitions, key=lambda each: (-each.status, -each.current_lag))[:count]
 

@@ -1,7 +1,7 @@
 """Class `alertmanager`: alerts of Prometheus' Alertmanager, API v2.
 
-An alert ends when the incident does; and, if nobody says so, when it was not repeated for a while.
-Its labels are what it is known by, so a group that goes from WARN to ERR ends one alert and begins
+An alert ends when the incident does, or on its own if it is not repeated for a while. Alertmanager
+identifies an alert by its labels, so a group that goes from WARN to ERR ends one alert and starts
 another.
 """
 
@@ -22,10 +22,10 @@ STATUS_ALERT, LAG_ALERT = "KafkaConsumerGroupStatus", "KafkaConsumerGroupLag"
 SEVERITIES = {Status.WARN: "warning", Status.ERR: "critical"}
 LAG_SEVERITY = "warning"
 INCIDENT = "incident"  # the label
-GOOD_SEVERITY = "info"  # with threshold 1
+GOOD_SEVERITY = "info"  # for `threshold = 1`
 LEAST_KEPT_MS = 300_000
 PARTITIONS = 10
-ALERTS = 500  # in a request: some hundred kilobytes
+ALERTS = 500  # per request: some hundred kilobytes
 
 Labels = Mapping[str, str]
 
@@ -42,12 +42,12 @@ class AlertmanagerSender:
         self._requests = Requests(notifier)
 
     def send(self, message: Message) -> str:
-        """Send it again whole if a part is refused: an alert that is told twice is still one."""
-        answers = [self._requests.send("POST", self._url, body) for body in self.write(message)]
-        return answers[-1]
+        """If one request is refused, all are sent again: an alert sent twice is still one alert."""
+        replies = [self._requests.send("POST", self._url, body) for body in self.write(message)]
+        return replies[-1]
 
     def write(self, message: Message) -> list[bytes]:
-        """The bodies of as many requests as it takes."""
+        """The bodies of the requests, one or more."""
         annotations = self._annotations(message)
         alerts = [
             alert
@@ -60,9 +60,10 @@ class AlertmanagerSender:
         return True
 
     def closes_by_id(self, *, lag: bool) -> bool:
-        """Lag alerts have the incident among their labels, those of verdicts only the group.
+        """Yes for lag alerts, whose labels name the incident.
 
-        There a later opening goes on with the alert of the earlier.
+        Alerts about verdicts are labelled with the group only, so a later opening continues the
+        same alert.
         """
         return lag and INCIDENT not in self._extras
 
@@ -72,16 +73,16 @@ class AlertmanagerSender:
     def _alerts(
         self, line: DigestLine, message: Message, annotations: Labels
     ) -> Iterator[dict[str, object]]:
-        """The alert of a group, and the end of what it may have had under other labels.
+        """The alert of a group, and the end of any alert it had with another severity.
 
-        Who told of it is not known: it may have been another instance.
+        All severities are ended: another instance may have sent the earlier alert.
         """
-        over = {LAG_SEVERITY} if line.reason else self._severities
+        ended = {LAG_SEVERITY} if line.reason else self._severities
         if message.event == "open":
             current = _severity(line)
             yield self._alert(line, current, annotations, message.now_ms + self._kept_ms)
-            over = over - {current}
-        for severity in sorted(over):
+            ended = ended - {current}
+        for severity in sorted(ended):
             yield self._alert(line, severity, annotations, message.now_ms)
 
     def _alert(
@@ -105,7 +106,7 @@ class AlertmanagerSender:
         }
 
     def _annotations(self, message: Message) -> Labels:
-        """What people read; none for a digest, whose lines have their own."""
+        """The text for people; empty for a digest, whose lines have their own."""
         if message.digest:
             return {}
         result = message.result
@@ -134,7 +135,7 @@ def _digest_annotations(line: DigestLine) -> Labels:
 
 
 def _lines(message: Message) -> tuple[DigestLine, ...]:
-    """A message about one group is like a digest of one."""
+    """The lines of a digest; a message about one group becomes one line."""
     return message.digest or (
         DigestLine(
             message.cluster,

@@ -1,4 +1,4 @@
-"""From a notifier of the configuration to the one that sends its messages."""
+"""Makes the sender of a notifier, by its class."""
 
 from typing import Protocol
 
@@ -22,17 +22,17 @@ class Writer(Sender, Protocol):
     """A Sender that can also show what it would send."""
 
     def write(self, message: Message) -> object:
-        """Raise SendFailed if it cannot even be written."""
+        """Raise SendFailed if the message cannot be written."""
         ...
 
 
 class NullSender:
-    """Class `null`: templates are looked at, nothing is sent."""
+    """Class `null`: templates are checked, nothing is sent."""
 
     def __init__(self, notifier: Notifier) -> None:
         self._templates = template_files.of_files(notifier)
 
-    def send(self, message: Message) -> str:  # noqa: ARG002  whatever it is
+    def send(self, message: Message) -> str:  # noqa: ARG002  sends nothing
         return "class null sends nothing"
 
     def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
@@ -49,8 +49,8 @@ class NullSender:
         return template.render(message) if template else ""
 
 
-def sender(notifier: Notifier, config: Config) -> Writer:
-    """Make a notifier's sender; raises SendFailed where its templates or addresses are wrong."""
+def make_sender(notifier: Notifier, config: Config) -> Writer:
+    """Raises SendFailed if the notifier's templates or addresses are wrong."""
     match notifier:
         case HttpNotifier():
             return HttpSender(notifier)

@@ -1,4 +1,4 @@
-"""HTTP requests of a notifier: connections kept, and one time-out for the whole of each."""
+"""HTTP requests of a notifier, with kept connections and one time-out for each whole request."""
 
 import asyncio
 import ipaddress
@@ -16,12 +16,12 @@ from warren.config import OverHttp
 from warren.errors import SendFailed
 
 MAX_REDIRECTS = 10  # as Go has it
-ANSWER_BYTES = 1000  # of an answer's body: enough to see what the receiver says
-RETRIED = {408, 425, 429}  # of the 4xx, those that pass
+REPLY_BYTES = 1000  # of a reply's body: enough to see what the receiver says
+RETRIED = {408, 425, 429}  # the 4xx codes that are temporary
 
 
 class Requests:
-    """One thread uses it. Between requests nothing runs: connections wait in the loop's sockets."""
+    """Used by one thread. Between requests the event loop does not run; connections stay open."""
 
     def __init__(self, settings: OverHttp) -> None:
         self._timeout = settings.timeout
@@ -37,46 +37,48 @@ class Requests:
             transport=routes,
             auth=auth,
             headers=[(name.encode(), value.encode()) for name, value in headers.items()],
-            timeout=None,  # noqa: S113  httpx has none for the whole; see below
+            timeout=None,  # noqa: S113  httpx has no time-out for a whole request; see below
             follow_redirects=True,
             max_redirects=MAX_REDIRECTS,
-            trust_env=False,  # Routes know the proxies; what else it means, Burrow does not do
+            trust_env=False,  # ProxyRoutes finds proxies; Burrow reads no more from there
         )
         self._end = weakref.finalize(self, _close, self._runner, self._client)
         self._end.atexit = False  # a thread may be in the middle of a request
 
     def send(self, method: str, url: str, body: bytes) -> str:
-        """Return the answer in a line; raise SendFailed unless it is a success."""
+        """Return the reply in one line; raise SendFailed unless it is a success."""
         where = origin(url)
         try:
-            response, text = self._runner.run(self._answer(method, url, body))
+            response, text = self._runner.run(self._request(method, url, body))
         except TimeoutError as error:
             problem = f"{where} did not answer within {self._timeout} s"
             raise SendFailed(problem, retry=True) from error
         except httpx.TooManyRedirects as error:
-            raise SendFailed(f"{where} redirects without an end", retry=False) from error
+            raise SendFailed(f"{where} redirects in a loop", retry=False) from error
         except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL) as error:
-            raise SendFailed(f"{where} cannot be asked: {error}", retry=False) from error
+            raise SendFailed(f"cannot send a request to {where}: {error}", retry=False) from error
         except httpx.HTTPError as error:
             raise SendFailed(f"cannot reach {where}: {why(error)}", retry=True) from error
         except (OSError, ValueError, ImportError) as error:  # such as a proxy of an unknown kind
-            raise SendFailed(f"cannot ask {where}: {why(error)}", retry=True) from error
-        answer = f"{response.status_code} {response.reason_phrase}"
-        answer = f"{answer}: {text}" if text else answer
+            raise SendFailed(
+                f"cannot send a request to {where}: {why(error)}", retry=True
+            ) from error
+        reply = f"{response.status_code} {response.reason_phrase}"
+        reply = f"{reply}: {text}" if text else reply
         if not response.is_success:
-            passes = response.is_server_error or response.status_code in RETRIED
-            raise SendFailed(f"{where} answered {answer}", retry=passes)
-        return answer
+            is_temporary = response.is_server_error or response.status_code in RETRIED
+            raise SendFailed(f"{where} answered {reply}", retry=is_temporary)
+        return reply
 
-    async def _answer(self, method: str, url: str, body: bytes) -> tuple[httpx.Response, str]:
+    async def _request(self, method: str, url: str, body: bytes) -> tuple[httpx.Response, str]:
         async with asyncio.timeout(self._timeout):
             async with self._client.stream(method, url, content=body) as response:
                 text = b""
                 async for chunk in response.aiter_bytes():
                     text += chunk
-                    if len(text) > ANSWER_BYTES:
+                    if len(text) > REPLY_BYTES:
                         break
-            return response, " ".join(text[:ANSWER_BYTES].decode(errors="replace").split())
+            return response, " ".join(text[:REPLY_BYTES].decode(errors="replace").split())
 
     def close(self) -> None:
         self._end()
@@ -88,7 +90,7 @@ def _close(runner: asyncio.Runner, client: httpx.AsyncClient) -> None:
 
 
 class ProxyRoutes(httpx.AsyncBaseTransport):
-    """Every request directly, or through the proxy that the environment names for it."""
+    """Sends each request directly, or through the proxy that the environment names for it."""
 
     def __init__(self, settings: OverHttp) -> None:
         self._settings = settings
@@ -127,7 +129,7 @@ def _keepalive(seconds: int) -> list[tuple[int, int, int]]:
 
 
 def _proxy(url: httpx.URL) -> str:
-    """The proxy for a URL, as Go finds it: this machine itself is always asked directly."""
+    """The proxy for a URL, as Go finds it; requests to this machine never use one."""
     if url.host == "localhost" or _is_loopback(url.host) or proxy_bypass(url.host):
         return ""
     proxy = getproxies().get(url.scheme, "")
@@ -142,11 +144,11 @@ def _is_loopback(host: str) -> bool:
 
 
 def origin(url: str) -> str:
-    """As much of a URL as may be shown: paths and queries often carry keys."""
+    """The part of a URL that may be shown: paths and queries often hold secrets."""
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
-        raise SendFailed(f"the URL is not one: {error}", retry=False) from error
+        raise SendFailed(f"not a valid URL: {error}", retry=False) from error
     if parsed.scheme not in {"http", "https"} or not parsed.host:
-        raise SendFailed("the URL is not one: it must begin with http://host", retry=False)
+        raise SendFailed("not a valid URL: it must begin with http://host", retry=False)
     return f"{parsed.scheme}://{parsed.netloc.decode()}"

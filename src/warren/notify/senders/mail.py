@@ -1,4 +1,4 @@
-"""Class `email`: a mail made by the user's template, headers and body in one text, sent by SMTP."""
+"""Class `email`: mail sent by SMTP; the user's template holds its headers and its body."""
 
 import re
 import smtplib
@@ -26,25 +26,25 @@ log = structlog.get_logger()
 
 TIMEOUT_S = 10
 TLS_PORT = 465
-HELLO = "localhost"  # what Burrow says; asking for our own full name can take as long as it likes
+HELLO = "localhost"  # as Burrow; a look-up of our own full name can take very long
 
 
 def deliver(notifier: EmailNotifier, mail: EmailMessage, receivers: Sequence[str]) -> str:
-    """Send to all receivers; return the server's answer, or raise SendFailed."""
+    """Send to all receivers; return the server's reply, or raise SendFailed."""
     where = f"{notifier.server}:{notifier.port}"
-    with _failures_of(where), _connected(notifier) as server:
+    with _failures_of(where), _connect(notifier) as server:
         _log_in(server, notifier, where)
         sender = mail["From"].addresses[0].addr_spec
         refused = server.send_message(mail, sender, list(receivers))
     if refused:
-        told = ", ".join(f"{name} ({_said(*answer)})" for name, answer in refused.items())
-        log.warning("a mail did not go to all", notifier=notifier.name, refused=told)
-        return f"{where} took it, but not for {told}"
-    return f"{where} took it for {', '.join(receivers)}"
+        refusals = ", ".join(f"{name} ({_reply(*reply)})" for name, reply in refused.items())
+        log.warning("a mail did not reach all receivers", notifier=notifier.name, refused=refusals)
+        return f"{where} accepted it, but not for {refusals}"
+    return f"{where} accepted it for {', '.join(receivers)}"
 
 
 @contextmanager
-def _connected(notifier: EmailNotifier) -> Iterator[smtplib.SMTP]:
+def _connect(notifier: EmailNotifier) -> Iterator[smtplib.SMTP]:
     """TLS from the start on port 465, else as soon as the server offers it."""
     context = tls_context(notifier.extra_ca, noverify=notifier.noverify)
     host = notifier.server.strip("[]")
@@ -61,7 +61,7 @@ def _connected(notifier: EmailNotifier) -> Iterator[smtplib.SMTP]:
             server.ehlo()
         yield server
         with suppress(smtplib.SMTPException, OSError):
-            server.quit()  # it has the mail: a late complaint changes nothing
+            server.quit()  # it has accepted the mail: a later error changes nothing
     finally:
         server.close()
 
@@ -84,37 +84,38 @@ def _log_in(server: smtplib.SMTP, notifier: EmailNotifier, where: str) -> None:
         server.auth(mechanism, server.auth_plain if is_plain else server.auth_cram_md5)
     except smtplib.SMTPAuthenticationError as error:
         problem = f"{where} refuses user {notifier.username}: "
-        problem += _said(error.smtp_code, error.smtp_error)
-        raise SendFailed(problem, retry=_is_passing(error.smtp_code)) from error
+        problem += _reply(error.smtp_code, error.smtp_error)
+        raise SendFailed(problem, retry=_is_temporary(error.smtp_code)) from error
 
 
 @contextmanager
 def _failures_of(where: str) -> Iterator[None]:
-    """Every way of SMTP to fail, as one line for a person."""
+    """Turn every SMTP failure into SendFailed, in one readable line."""
     try:
         yield
     except smtplib.SMTPRecipientsRefused as error:
-        answers = {_said(*answer): answer[0] for answer in error.recipients.values()}
-        passing = any(map(_is_passing, answers.values()))
-        raise SendFailed(f"{where} takes nobody: {', '.join(answers)}", retry=passing) from error
+        replies = {_reply(*reply): reply[0] for reply in error.recipients.values()}
+        is_temporary = any(map(_is_temporary, replies.values()))
+        problem = f"{where} refuses all receivers: {', '.join(replies)}"
+        raise SendFailed(problem, retry=is_temporary) from error
     except smtplib.SMTPResponseException as error:
-        said = _said(error.smtp_code, error.smtp_error)
-        raise SendFailed(f"{where} answered {said}", retry=_is_passing(error.smtp_code)) from error
+        problem = f"{where} answered {_reply(error.smtp_code, error.smtp_error)}"
+        raise SendFailed(problem, retry=_is_temporary(error.smtp_code)) from error
     except smtplib.SMTPServerDisconnected as error:
-        late = isinstance(error.__context__, TimeoutError)
-        problem = f"did not answer within {TIMEOUT_S} s" if late else f"hung up: {error}"
+        is_late = isinstance(error.__context__, TimeoutError)
+        problem = f"did not answer within {TIMEOUT_S} s" if is_late else f"hung up: {error}"
         raise SendFailed(f"{where} {problem}", retry=True) from error
     except smtplib.SMTPNotSupportedError as error:
-        raise SendFailed(f"{where} cannot: {error}", retry=False) from error
+        raise SendFailed(f"{where} does not support it: {error}", retry=False) from error
     except OSError as error:  # SMTPException too; certificates and unreachable hosts
         raise SendFailed(f"cannot reach {where}: {why(error)}", retry=True) from error
 
 
-def _is_passing(code: int) -> bool:
+def _is_temporary(code: int) -> bool:
     return code < 500  # 4xx: try again later; 5xx: never
 
 
-def _said(code: int, text: bytes | str) -> str:
+def _reply(code: int, text: bytes | str) -> str:
     shown = text.decode(errors="replace") if isinstance(text, bytes) else text
     return f"{code} {' '.join(shown.split())}"
 
@@ -138,7 +139,7 @@ class EmailSender:
     def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
         return True
 
-    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  people read it last, as the last word
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  people believe the message they read last
         return False
 
     def close(self) -> None:
@@ -150,7 +151,7 @@ class EmailSender:
         mail["From"] = self._sender
         mail["To"] = self._receivers
         mail["Date"] = format_datetime(datetime.fromtimestamp(message.now_ms / 1000, UTC))
-        # Without a domain it would look for our own, which can take as long as it likes.
+        # Without a domain it would look up our own, which can take very long.
         mail["Message-ID"] = make_msgid(domain=self._sender.domain or "localhost")
         return mail
 
@@ -160,7 +161,7 @@ class EmailSender:
         if not text.startswith(SUBJECT):
             raise TemplateFailed(template.where, f"a mail must begin with {SUBJECT.strip()!r}")
         if message.reason and message.reason not in text:
-            # Templates made for Burrow do not know of lag alerts.
+            # Burrow's templates do not mention lag alerts.
             subject, _, body = text.partition("\n")
             text = f"{subject}\n\n{message.reason}\n{body}"
         return mail_of(text)
@@ -171,7 +172,7 @@ class EmailSender:
 
 
 def mail_of(text: str) -> EmailMessage:
-    """Part a rendered template into headers and body."""
+    """Split a rendered template into headers and body."""
     subject, content_type, body = "", "text/plain", ""
     for raw in text.split("\n"):
         line = raw.removesuffix("\r")
@@ -201,13 +202,13 @@ def addresses(notifier: EmailNotifier, key: str, text: str) -> list[Address]:
     else:
         reason = None
     if not found or not all(address.domain for address in found):
-        problem = f"{text!r} is no list of mail addresses such as ops@example.com"
+        problem = f"{text!r} is not a list of mail addresses such as ops@example.com"
         raise SendFailed(f"notifier.{notifier.name}.{key}: {problem}", retry=False) from reason
     return found
 
 
 def _on_one_line(message: Message) -> Message:
-    """Take the line breaks out of everything that has a name of somebody's choice."""
+    """Remove line breaks from all names: people choose them."""
     result, replace = message.result, msgspec.structs.replace
     result = replace(
         result,

@@ -1,7 +1,6 @@
-"""Class `slack`: an incoming webhook, and blocks that are read at a glance.
+"""Class `slack`: an incoming webhook, and messages made of blocks.
 
-Slack refuses a message whose texts or blocks are too many or too long, so everything is cut to
-what it takes.
+Slack refuses messages with too many blocks or too long texts, so everything is cut to its limits.
 """
 
 import re
@@ -50,14 +49,14 @@ class SlackSender:
     def digests(self, event: Event) -> bool:  # noqa: ARG002  of all kinds
         return True
 
-    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  people read it last, as the last word
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  people believe the message they read last
         return False
 
     def close(self) -> None:
         self._requests.close()
 
     def _payload(self, message: Message) -> dict[str, object]:
-        """`text` is what a phone shows; `blocks` are the message."""
+        """`text` is shown in phone notifications; `blocks` are the message."""
         title = f"{_signal(message)} {headline(message)}"
         about = _digest(message, self._page) if message.digest else _group(message)
         blocks = [_header(title), *about]
@@ -67,7 +66,7 @@ class SlackSender:
 
 
 def escaped(text: str) -> str:
-    """Names may hold what means something to Slack: <!channel> would wake everybody."""
+    """Escape Slack's markup in names: <!channel> would notify everybody."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -107,7 +106,7 @@ def _group(message: Message) -> Iterator[Block]:
 
 
 def _digest(message: Message, page: str) -> Iterator[Block]:
-    """As many lines as fit, the worst first; how many more, and where they are."""
+    """As many lines as fit, the worst first; then how many more there are, with a link."""
     yield _section(escaped(digest_summary(message)))
     lines = sorted(message.digest, key=lambda line: (-line.status, -line.total_lag))
     texts, shown = [escaped(digest_line(line)) for line in lines], 0
@@ -115,7 +114,7 @@ def _digest(message: Message, page: str) -> Iterator[Block]:
         fits, length = 0, 0
         for text in texts[shown:]:
             length += min(len(text), FIELD_CHARACTERS) + 1
-            if length > SECTION_CHARACTERS - 10:  # the fence of the listing
+            if length > SECTION_CHARACTERS - 10:  # for the code fence
                 break
             fits += 1
         if fits:
@@ -152,5 +151,5 @@ def _fenced(lines: Iterable[str]) -> str:
 
 
 def _without_ticks(text: str) -> str:
-    """A tick would end the code that a name stands in."""
+    """A backtick would end the code block around a name."""
     return text.replace("`", "'")

@@ -7,7 +7,7 @@ from warren.errors import SendFailed, TemplateFailed
 from warren.model.go_json import encode
 from warren.model.kafka_names import readable
 from warren.notify.message import Event, Message
-from warren.notify.sample import NOW_MS, digest_of, sample
+from warren.notify.sample import NOW_MS, sample, sample_digest
 from warren.notify.senders.http_requests import Requests, origin
 from warren.notify.templates import template_files
 from warren.notify.wording import digest_counts, utc
@@ -32,20 +32,20 @@ class HttpSender:
         """Method, URL and body of the request."""
         body = self._digest(message) if message.digest else self._body(message)
         url = self._urls[message.event].render(message)
-        origin(url)  # refuses what is no URL
+        origin(url)  # raises SendFailed for an invalid URL
         return self._methods[message.event], url, body
 
     def digests(self, event: Event) -> bool:
-        """Not where the URL is that of one group or incident."""
-        samples = (sample(event, NOW_MS), digest_of(event, 2 * NOW_MS))
+        """Not if the URL names one group or incident."""
+        samples = (sample(event, NOW_MS), sample_digest(event, 2 * NOW_MS))
         try:
             urls = {self._urls[event].render(each) for each in samples}
         except TemplateFailed:
             return False
         return len(urls) == 1
 
-    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  whatever it is about
-        """By the URL if that names the incident or the group, else by the body."""
+    def closes_by_id(self, *, lag: bool) -> bool:  # noqa: ARG002  the same for verdicts
+        """Yes if the URL names the incident, or only the body does and the URL names no group."""
         close = sample("close", NOW_MS)
         other_id = msgspec.structs.replace(close, id="another-incident")
         other_group = msgspec.structs.replace(close, group="another-group")
@@ -63,7 +63,7 @@ class HttpSender:
         return self._bodies[message.event].render(message).encode()
 
     def _digest(self, message: Message) -> bytes:
-        """A document of its own: users' templates know of one group only."""
+        """A fixed JSON document: users' templates are made for one group."""
         groups = [
             {
                 "cluster": readable(line.cluster),

@@ -1,1 +1,1 @@
-"""Users' own Go templates, and the data they are given."""
+"""Users' own Go templates, and the data passed to them."""

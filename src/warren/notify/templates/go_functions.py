@@ -21,7 +21,7 @@ def json_encoder(value: object) -> str:
 
 
 def _plain(value: object) -> object:
-    """Turn a template's value into what JSON has."""
+    """Turn a template's value into plain JSON values."""
     match value:
         case GoPointer():
             return None
@@ -37,7 +37,7 @@ def _plain(value: object) -> object:
 
 
 def topics_by_status(partitions: Sequence[Struct]) -> Table:
-    """The topics that have partitions of a status, by its text; Burrow's order is random."""
+    """The topics that have partitions in each status; Burrow's order is random."""
     found: dict[str, list[object]] = {}
     for partition in partitions:
         status, topic = str(partition.field("Status")), partition.field("Topic")
@@ -57,7 +57,7 @@ def partition_counts(partitions: Sequence[Struct]) -> Table:
 
 
 def divide(a: int, b: int) -> int:
-    """Towards zero, as Go does."""
+    """Round towards zero, as Go does."""
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 

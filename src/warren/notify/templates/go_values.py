@@ -10,18 +10,18 @@ from gotpl.runtime.gofmt import sprintf
 
 from warren.model.status import Status
 
-# Printed <nil>, false to `if` and `with`; what is asked of it has no value.
+# Printed <nil>, false to `if` and `with`; its fields have no value.
 NIL: GoPointer[object] = GoPointer(None, "protocol.PartitionStatus")
 
 
-def formatted(spec: GoFormatSpec, value: object) -> str:
-    """What printf makes of a value in another's place."""
+def format_value(spec: GoFormatSpec, value: object) -> str:
+    """Format a value as Go's printf would."""
     precision = "" if spec.precision is None else f".{spec.precision}"
     return sprintf(f"%{spec.flags}{spec.width or ''}{precision}{spec.verb}", value)
 
 
 class Struct:
-    """Fields by Go's names; asking for another fails the template, as it does in Go."""
+    """Fields by Go's names; an unknown field fails the template, as in Go."""
 
     def __init__(self, name: str, fields: Mapping[str, object], json: object) -> None:
         self._name = name
@@ -40,17 +40,17 @@ class Struct:
 
 
 class Lag(Struct):
-    """A pointer to a struct of one number: printed `{123}`, and `&{123}` by printf."""
+    """A pointer to a struct with one number: printed as `{123}`, by printf as `&{123}`."""
 
     def __init__(self, value: int) -> None:
         super().__init__("a lag", {"Value": value}, value)
 
     def __go_format__(self, spec: GoFormatSpec) -> str:
-        return formatted(spec, f"&{self}") if spec.verb in "sv" else f"&{self}"
+        return format_value(spec, f"&{self}") if spec.verb in "sv" else f"&{self}"
 
 
 class StatusValue(int):
-    """Equal to its number, printed as its text."""
+    """Compares as a number, prints as a name."""
 
     def __str__(self) -> str:
         return Status(self).name
@@ -65,11 +65,11 @@ class StatusValue(int):
         return self.__str__
 
     def __go_format__(self, spec: GoFormatSpec) -> str:
-        return formatted(spec, str(self) if spec.verb in "svq" else int(self))
+        return format_value(spec, str(self) if spec.verb in "svq" else int(self))
 
 
 class Table(dict[str, Any]):
-    """A map whose `index` gives Go's zero for a key that is missing; `.key` then has no value."""
+    """A map: for a missing key `index` returns Go's zero value, and `.key` has no value."""
 
     def __init__(self, entries: Mapping[str, object], zero: object) -> None:
         super().__init__(entries)
@@ -90,7 +90,7 @@ class Table(dict[str, Any]):
 
 
 class GoTime:
-    """A `time.Time`, in the local zone as Burrow's are."""
+    """A `time.Time` in the local zone, as in Burrow."""
 
     def __init__(self, time: Time) -> None:
         self.time = time
@@ -111,14 +111,14 @@ class GoTime:
         return self.time.format("2006-01-02 15:04:05.999999999 -0700 MST")
 
     def __go_format__(self, spec: GoFormatSpec) -> str:
-        return formatted(spec, str(self))
+        return format_value(spec, str(self))
 
     def __gotemplate_lookup__(self, field: str) -> object:
         if field in _MOMENT_METHODS:
             return getattr(self, _MOMENT_METHODS[field])
         if field in _TIME_PARTS:
             return getattr(self.time, _TIME_PARTS[field])
-        raise TemplateExecutionError(f"there is no method {field} in a time that Warren knows")
+        raise TemplateExecutionError(f"Warren knows no method {field} of a time")
 
     def format(self, layout: str) -> str:
         return self.time.format(layout)

@@ -1,4 +1,4 @@
-"""A message as the data of a template: the fields that Burrow gives, by the names it gives them."""
+"""A message as template data, with Burrow's fields and names."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from warren.notify.wording import group_url
 
 
 def template_data(message: Message, extras: Mapping[str, str], page: str = "") -> Struct:
-    """What `.` is; `.Reason`, `.Link` and `.Id` are Warren's own."""
+    """The value of `.`; the fields `.Reason`, `.Link` and `.Id` are Warren's own."""
     start = GoTime.at(message.start_ms) if message.start_ms else GoTime.never()
     fields = {
         "Cluster": readable(message.cluster),
@@ -22,7 +22,7 @@ def template_data(message: Message, extras: Mapping[str, str], page: str = "") -
     }
     link = group_url(page, message.cluster, message.group)
     own = {"Reason": readable(message.reason), "Link": link}
-    own["Id"] = message.id  # Burrow's own template has it
+    own["Id"] = message.id  # used in a template that comes with Burrow
     return Struct("the message", {**fields, **own}, fields)
 
 
@@ -65,7 +65,7 @@ def _offset(offset: Offset | None) -> object:
         return NIL
     fields = {
         "Offset": offset.offset,
-        "Order": 0,  # where the commit stood in the offsets topic: nobody shows it
+        "Order": 0,  # the commit's position in the offsets topic, which is never shown
         "Timestamp": offset.timestamp,
         "ObservedTimestamp": offset.observed_at,
         "Lag": NIL if offset.lag is None else Lag(offset.lag),

@@ -12,7 +12,7 @@ from warren.notify.message import Event, Message
 from warren.notify.templates.go_functions import FUNCTIONS
 from warren.notify.templates.template_data import template_data
 
-# A template that calls itself must end sometime.
+# Stops a template that calls itself forever.
 _BUDGET = gotpl.ExecutionBudget(max_template_depth=100, max_output_chars=50_000_000)
 
 
@@ -21,7 +21,7 @@ class Template:
     where: str  # the file, or the key that holds it
     compiled: gotpl.Template
     extras: Mapping[str, str]
-    page: str = ""  # where people reach Warren; empty if nobody knows
+    page: str = ""  # the URL of Warren's page; empty if unknown
 
     def render(self, message: Message) -> str:
         try:
@@ -32,20 +32,20 @@ class Template:
 
 
 def of_files(notifier: Notifier, page: str = "") -> Mapping[Event, Template]:
-    """The templates of a notifier's messages, as far as it has any and ever uses them."""
+    """The templates of a notifier's messages that are configured and used."""
     files: dict[Event, str] = {"open": notifier.template_open}
     if notifier.send_close:
         files["close"] = notifier.template_close
     return {
-        event: replace(_compiled(file, _read(file), notifier, helpers=True), page=page)
+        event: replace(_compile(file, _read(file), notifier, helpers=True), page=page)
         for event, file in files.items()
         if file
     }
 
 
 def of_url(notifier: Notifier, key: str, url: str) -> Template:
-    """Burrow's helper functions are not for URLs."""
-    return _compiled(f"notifier.{notifier.name}.{key}", url, notifier, helpers=False)
+    """The template of a URL, without Burrow's helper functions."""
+    return _compile(f"notifier.{notifier.name}.{key}", url, notifier, helpers=False)
 
 
 def _read(file: str) -> str:
@@ -57,7 +57,7 @@ def _read(file: str) -> str:
         raise TemplateFailed(file, "is not UTF-8 text") from error
 
 
-def _compiled(where: str, source: str, notifier: Notifier, *, helpers: bool) -> Template:
+def _compile(where: str, source: str, notifier: Notifier, *, helpers: bool) -> Template:
     functions = FUNCTIONS if helpers else {}
     try:
         compiled = gotpl.Template(source, functions=functions, budget=_BUDGET)
