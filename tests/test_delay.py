@@ -29,7 +29,7 @@ RATE = 10  # records a second that the topic grows by
 STOPS_S, GOES_ON_S = 180, 310  # of one group
 LASTS_S = 480
 ALL_THERE_S = 20  # by when every group has committed
-REFRESH_S = 10  # between two readings of the log ends
+REFRESH_S = 10  # between two readings of the log ends, usually
 STOPS = "stops for a while"
 GROUPS = {
     "every second": 1,
@@ -74,10 +74,18 @@ STORY = Story()
 class Reader:
     """Reads a story, each second of it as late as told."""
 
-    def __init__(self, offsets_topic: str = OFFSETS_TOPIC) -> None:
+    def __init__(
+        self,
+        offsets_topic: str = OFFSETS_TOPIC,
+        *,
+        refresh_s: int = REFRESH_S,
+        expire_s: int = 604_800,
+    ) -> None:
         self.second = self.read = 0
+        self.refresh_s = refresh_s
         self.away: set[int] = set()  # partitions of the offsets topic without a leader
-        self.cluster: ClusterState = new_cluster("c", Storage(name="default"))
+        storage = Storage(name="default", expire_group=expire_s)
+        self.cluster: ClusterState = new_cluster("c", storage)
         self.cluster.topics = TopicListing({"t": 1, offsets_topic: PARTITIONS}, {}, {})
         settings = Consumer(
             name="c", cluster="c", servers=("nowhere:9092",), offsets_topic=offsets_topic
@@ -90,7 +98,7 @@ class Reader:
         """A second passes, after which all is read that is older than the delay."""
         self.second += 1
         now = BEGIN_S + self.second
-        if self.second % REFRESH_S == 1:
+        if (self.second - 1) % self.refresh_s == 0:
             ends = log_ends(self.second * RATE)
             self.cluster.windows.set_log_ends(ends, {"t": 1}, now_s=now)
         progress = self.topic_consumer.progress
@@ -131,9 +139,11 @@ def _nothing() -> StoredWindows:
 
 
 @cache
-def read_with(delay: str) -> dict[tuple[str, int], set[tuple[Status, int]]]:
+def read_with(
+    delay: str, refresh_s: int = REFRESH_S
+) -> dict[tuple[str, int], set[tuple[Status, int]]]:
     """What was said of each group about each moment."""
-    reader, delay_s, delay_of = Reader(), 0, DELAYS[delay]
+    reader, delay_s, delay_of = Reader(refresh_s=refresh_s), 0, DELAYS[delay]
     said: dict[tuple[str, int], set[tuple[Status, int]]] = {}
     while reader.second < LASTS_S - 1:
         delay_s = delay_of.get(reader.second, delay_s)
@@ -154,13 +164,16 @@ DELAYS = {  # from a second on, the delay
 }
 
 
-def test_delay_changes_no_verdict_and_no_lag() -> None:
-    at_once = read_with("none")
+@pytest.mark.parametrize("refresh_s", [1, 2, REFRESH_S])
+def test_delay_changes_no_verdict_and_no_lag(refresh_s: int) -> None:
+    at_once = read_with("none", refresh_s)
+
+    long = [delay for delay in DELAYS if "minute" in delay]
 
     wrong = [
         (delay, *about, said, at_once[about])
-        for delay in DELAYS
-        for about, said in read_with(delay).items()
+        for delay in (DELAYS if refresh_s == REFRESH_S else long)
+        for about, said in read_with(delay, refresh_s).items()
         if about[1] >= ALL_THERE_S and said != at_once[about]
     ]
 
@@ -190,6 +203,22 @@ def test_a_group_that_keeps_up_has_no_lag_however_late_it_is_read() -> None:
     }
 
     assert seen == {0}
+
+
+def test_a_group_does_not_expire_because_it_is_read_late() -> None:
+    at_once, late = (lost_groups(Reader(expire_s=100), held_s) for held_s in (0, 300))
+
+    assert at_once == {STOPS}  # it is silent for longer than that
+    assert late <= {STOPS}
+
+
+def lost_groups(reader: Reader, held_s: int) -> set[str]:
+    lost = set()
+    while reader.second < 470:
+        reader.live(held_s if 130 <= reader.second < 430 else 0)
+        lost |= {*GROUPS} - reader.verdicts().keys() if reader.second > ALL_THERE_S else set()
+    assert reader.cluster.windows.dropped["too old"] == 0
+    return lost
 
 
 def test_a_past_that_is_half_read_makes_nobody_stop() -> None:

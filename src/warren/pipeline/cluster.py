@@ -27,6 +27,7 @@ class ClusterState:
     membership: Membership = field(default_factory=Membership)
     topics: TopicListing | None = None  # None: no broker has answered yet
     topics_s: float = 0.0  # when they were listed
+    topics_before_s: float = 0.0  # and the time before: one listing proves nothing
     ends_s: float = 0.0  # when the log ends were read last
     missing: Mapping[tuple[str, int], str] = field(default_factory=dict)  # ends not had, and why
     restored_s: float = 0.0  # when the snapshot was made that it goes on from, until it is current

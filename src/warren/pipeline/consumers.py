@@ -139,6 +139,15 @@ class TopicConsumer:
             moments[groups.index(self.own_group)] = math.inf  # our own reading is as it is now
         return moments
 
+    def expire_as_of_s(self, now: float) -> float:
+        """When a commit that is read now counts as too old: as of what had been read before it.
+
+        At first that is not known, and the past of a long topic need not be kept.
+        """
+        read_s = self.progress.read_until_s(self.progress.position)
+        is_known = self.progress.has_caught_up and math.isfinite(read_s)
+        return min(now, read_s) if is_known else now
+
     def read_before_ms(self, decoded: pa.Table) -> Ints:
         """Up to when the partition of each record had been read before the record came."""
         read_s = self.progress.read_s
@@ -330,6 +339,15 @@ class Sources:
         is_outside = np.fromiter((group in outside for group in groups), np.bool_, len(groups))
         told = (_latest(each, groups) for each in (self.outside_consumers, self.topic_consumers))
         return np.where(is_outside, *told)
+
+    def expire_as_of_s(self, windows: Windows, groups: Sequence[str]) -> Floats:
+        """The same, and now for groups that nobody reads any more."""
+        consumers: list[TopicConsumer | OutsideConsumer] = [
+            *self.topic_consumers,
+            *self.outside_consumers,
+        ]
+        is_read = [any(each.follows(group) for each in consumers) for group in groups]
+        return np.where(is_read, self.read_until_s(windows, groups), math.inf)
 
     def all_read_s(self) -> float:
         """Up to when everything of everybody is read."""

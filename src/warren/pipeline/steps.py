@@ -67,8 +67,10 @@ def fold(topic_consumer: TopicConsumer, batch: Batch, now: float) -> None:
         cluster.windows.dropped[NO_ROOM] += changes.no_room
         commits = with_written_ms(commits, topic_consumer.read_before_ms(commits), now)
         at_home, elsewhere = topic_consumer.homes.apart(commits)
-        cluster.windows.fold(elsewhere, now_s, past=True)
-        cluster.windows.fold(at_home, now_s, past=topic_consumer.is_backfill)
+        expire_s = topic_consumer.expire_as_of_s(now)
+        cluster.windows.fold(elsewhere, now_s, past=True, expire_as_of_s=expire_s)
+        is_past = topic_consumer.is_backfill
+        cluster.windows.fold(at_home, now_s, past=is_past, expire_as_of_s=expire_s)
         for group, owners in changes.owners.items():
             cluster.windows.set_owners(group, owners)
         if topic_consumer.reports_itself:
@@ -110,7 +112,7 @@ def refresh_topics(
                 cluster.windows.delete_topic(topic)
         cluster.topics = topics
         if topics.is_whole:  # else commits go on waiting for topics that it may lack
-            cluster.topics_s = now
+            cluster.topics_before_s, cluster.topics_s = cluster.topics_s, now
         for group, owners in cluster.membership.name_topics(topics.names).items():
             cluster.windows.set_owners(group, owners)
     return lost
@@ -125,7 +127,7 @@ def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_
         cluster.windows.set_log_ends(
             ends.table,
             cluster.topics.counts,
-            complete_as_of_s=int(cluster.topics_s),
+            complete_as_of_s=int(cluster.topics_before_s),
             now_s=cluster.clock(),  # a commit of before has not seen all of these ends
         )
         cluster.missing = ends.missing
@@ -192,7 +194,8 @@ def judge_cluster(
     """Judge every group as of when it was read; show the windows and positions judged by."""
     topic_consumers = sources.topic_consumers
     with cluster.lock:
-        cluster.windows.expire(int(cluster.restored_s) or now_s)
+        expiring_s = partial(sources.expire_as_of_s, cluster.windows)
+        cluster.windows.expire(int(cluster.restored_s) or now_s, expiring_s)
         cluster.windows.ends.rows.forget_before(sources.all_read_s())
         view = histories(cluster.windows, partial(sources.read_until_s, cluster.windows))
         verdicts = judge(view, settings, now_s)

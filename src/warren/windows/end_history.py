@@ -18,7 +18,10 @@ from warren.windows.names import Names
 from warren.windows.row_blocks import Blocks, Rows
 
 PACE_S = 30.0  # a rate is of about twice so long
-ROUNDS = 40  # remembered at most; with more, those in between are thinned out
+# Rounds remembered: five minutes of them if one comes every second, fewer where there are so many
+# partitions that they would take more memory than this. With more, some in between are dropped.
+FEWEST_ROUNDS, MOST_ROUNDS = 40, 320
+ROUNDS_BYTES = 64 * 2**20
 NOT_THERE = np.iinfo(np.int64).min  # a partition that was not known yet in a round
 
 
@@ -82,8 +85,12 @@ class EndRows(Rows):
         newest, lowest = self.newest[: self.size], self.lowest[: self.size]
         columns = (np.where(is_known, column, NOT_THERE) for column in (newest, lowest))
         self.rounds.append(EndsRound(answered_s, *columns))
-        if len(self.rounds) > ROUNDS:
+        if len(self.rounds) > self._most_rounds():
             del self.rounds[_dispensable([each.answered_s for each in self.rounds])]
+
+    def _most_rounds(self) -> int:
+        a_round = 2 * np.dtype(np.int64).itemsize * max(self.size, 1)
+        return min(max(ROUNDS_BYTES // a_round, FEWEST_ROUNDS), MOST_ROUNDS)
 
     def forget_before(self, moment_s: float) -> None:
         """Nobody asks any more for what the ends were before this moment."""

@@ -1,14 +1,18 @@
 """Which groups read which topics, and where the windows of each pair are."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from warren.model.arrays import Ints
+from warren.model.arrays import Floats, Ints, Mask
 from warren.windows.grid import Grid
 from warren.windows.limits import NO_LIMITS, Limits
 from warren.windows.names import Names
 from warren.windows.row_blocks import Blocks
+
+Moments = Callable[[Sequence[str]], Floats]  # a moment in seconds for each of these groups
+# Which of these last commits are too old; the first argument names the group of a place.
+IsOld = Callable[[Callable[[int], str], Ints], Mask]
 
 
 class Pairs:
@@ -127,13 +131,14 @@ def last_commits(pairs: Pairs) -> tuple[Ints, Ints]:
     return group[begins][held > 0], last_ms[held > 0]
 
 
-def expire_groups(pairs: Pairs, oldest_ms: int) -> list[str]:
+def expire_groups(pairs: Pairs, is_old: IsOld) -> list[str]:
     """End the windows of groups whose last commit is too old; the names of these groups.
 
     Owners stay: a group that wakes up again still has its members, and they will not say so anew.
     """
     groups, last_ms = last_commits(pairs)
-    expired = [pairs.groups[group] for group in groups[last_ms < oldest_ms].tolist()]
+    old = is_old(lambda at: pairs.groups[int(groups[at])], last_ms)
+    expired = [pairs.groups[group] for group in groups[old].tolist()]
     for group in expired:
         of_group = pairs.of(group)
         pairs.grid.clear_windows(pairs.blocks.rows_of(of_group))

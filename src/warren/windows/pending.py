@@ -16,6 +16,7 @@ from warren.windows.commit_columns import Records, after_tombstones
 from warren.windows.end_history import LogEnds
 from warren.windows.fold import Commits, fold
 from warren.windows.grid import PENDING_LAG, Grid
+from warren.windows.pairs import IsOld
 
 Key = tuple[str, str, int]  # group, topic, partition
 
@@ -117,9 +118,13 @@ class Waiting:
         self.forget(gone)
         return dropped
 
-    def drop_older(self, oldest_ms: int) -> Counter[str]:
+    def drop_expired(self, is_old: IsOld) -> Counter[str]:
         """Drop what has expired while it waited."""
-        gone = [key for key, row in self._row.items() if self.grid.last_ms[row] < oldest_ms]
+        if not self._row:
+            return Counter()
+        keys, rows = self.held()
+        old = is_old(lambda at: keys[at][0], self.grid.last_ms[rows])
+        gone = [keys[at] for at in np.flatnonzero(old).tolist()]
         dropped = sum(int(self.grid.filled[self._row[key]]) for key in gone)
         self.forget(gone)
         return Counter({"too old": dropped})

@@ -1,17 +1,13 @@
 """The windows as the rules read them, and as a person asks for them."""
 
-from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from warren.model import bounds
-from warren.model.arrays import Floats
 from warren.model.window_arrays import Histories, ranges
-from warren.windows.pairs import last_commits
+from warren.windows.pairs import Moments, last_commits
 from warren.windows.windows import Windows
-
-Moments = Callable[[Sequence[str]], Floats]
 
 
 def histories(windows: Windows, read_until_s: Moments | None = None) -> Histories:

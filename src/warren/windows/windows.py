@@ -5,7 +5,7 @@ owner. What a group or a topic is follows from its rows, so no batching can leav
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from warren.windows.fold import Commits, fold
 from warren.windows.grid import Grid
 from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fitting
 from warren.windows.owners import Assignment, Owners
-from warren.windows.pairs import Pairs, expire_groups
+from warren.windows.pairs import Moments, Pairs, expire_groups
 from warren.windows.pending import Waiting
 
 PIECE = 500_000  # records folded at once
@@ -52,16 +52,19 @@ class Windows:
         now_s: int,
         *,
         past: bool = False,
+        expire_as_of_s: float | None = None,
     ) -> Folded:
         """Take in a batch: commits and tombstones, each log partition's in the order of the log.
 
         A batch of the `past` may be older than what the windows hold: its tombstones clear only
-        what is older still.
+        what is older still. Commits that had expired at `expire_as_of_s`, else now, are left out.
         """
+        oldest_ms = self._oldest_ms(now_s if expire_as_of_s is None else expire_as_of_s)
         # Pieces, because what a piece is gathered from should fit into the processor's cache.
         pieces = range(0, max(commits.num_rows, 1), PIECE)
         folded = [
-            self._fold(Records.read(commits.slice(at, PIECE), is_past=past), now_s) for at in pieces
+            self._fold(Records.read(commits.slice(at, PIECE), is_past=past), now_s, oldest_ms)
+            for at in pieces
         ]
         return Folded(
             commits=sum(piece.commits for piece in folded),
@@ -70,8 +73,8 @@ class Windows:
             dropped=sum((Counter(piece.dropped) for piece in folded), Counter()),
         )
 
-    def _fold(self, records: Records, now_s: int) -> Folded:
-        too_old = ~records.is_tombstone & (records.committed_ms < self._oldest_ms(now_s))
+    def _fold(self, records: Records, now_s: int, oldest_ms: int) -> Folded:
+        too_old = ~records.is_tombstone & (records.committed_ms < oldest_ms)
         impossible = records.partition < 0
         left_out = records.is_on(self.left_out) & ~records.is_tombstone
         reasons = {
@@ -213,14 +216,26 @@ class Windows:
             self.pairs.remove(self.pairs.reading(number))
             self.ends.delete(topic)
 
-    def expire(self, now_s: int) -> list[str]:
-        """Drop groups whose last commit is older than `expire_group_s`; their names."""
-        oldest_ms = self._oldest_ms(now_s)
-        self.dropped += self.waiting.drop_older(oldest_ms)
-        return expire_groups(self.pairs, oldest_ms)
+    def expire(self, now_s: int, read_until_s: Moments | None = None) -> list[str]:
+        """Drop groups whose last commit is older than `expire_group_s`; their names.
 
-    def _oldest_ms(self, now_s: int) -> int:
-        return (now_s - self.expire_group_s) * 1000
+        Their silence counts up to where they have been read: what has not been read is no silence.
+        """
+        oldest_ms = self._oldest_ms(now_s)
+
+        def is_old(group: Callable[[int], str], last_ms: Ints) -> Mask:
+            old: Mask = last_ms < oldest_ms
+            if read_until_s is not None and old.any():
+                some = np.flatnonzero(old)
+                moments_s = read_until_s([group(at) for at in some.tolist()])
+                old[some] = moments_s - last_ms[some] / 1000 > self.expire_group_s
+            return old
+
+        self.dropped += self.waiting.drop_expired(is_old)
+        return expire_groups(self.pairs, is_old)
+
+    def _oldest_ms(self, as_of_s: float) -> int:
+        return int((as_of_s - self.expire_group_s) * 1000)
 
     def held(self) -> dict[str, int]:
         """How much of what is limited there is."""
