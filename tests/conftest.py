@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
-from servers.opensearch import OpenSearch
+from support.servers.opensearch import OpenSearch
 
 from warren.demo.broker import Broker
 from warren.demo.offsets_records import make_offsets_topic

@@ -5,7 +5,7 @@ import re
 import signal
 from pathlib import Path
 
-from demo.started import demo, wait_for
+from support.demo_process import demo, wait_for
 
 from warren.demo.demo_groups import GROUPS
 

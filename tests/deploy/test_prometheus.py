@@ -6,7 +6,7 @@ import time
 import pytest
 from deploy.dashboards import Target, filled, targets, variables
 from deploy.story import CLUSTER
-from servers.prometheus import Prometheus, Series
+from support.servers.prometheus import Prometheus, Series
 
 WINDOW_S = 60
 ENOUGH_S = 30

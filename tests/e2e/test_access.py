@@ -7,12 +7,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from config_files import load_text
-from e2e.kafka import Kafka
-from e2e.served import served
-from e2e.watching import Watching, eventually, watching
 from pyspark.sql import SparkSession
-from servers.guarded import (
+from support.config_files import load_text
+from support.kafka_clients import Kafka
+from support.monitor import Watching, eventually, watching
+from support.serve_process import served
+from support.servers.guarded_broker import (
     ASKER,
     OFFSETS_TOPIC,
     PLAIN_PASSWORD,
@@ -22,7 +22,7 @@ from servers.guarded import (
     guarded_broker,
     take_away,
 )
-from servers.tokens import Tokens, token_endpoint
+from support.servers.tokens import Tokens, token_endpoint
 
 from warren.clients import kafka
 from warren.config import Connection

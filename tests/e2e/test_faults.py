@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import NewTopic
-from e2e.kafka import Kafka
-from e2e.protocol import STREAMS_PROPERTIES, Connection
-from e2e.watching import EVENTUALLY_S, Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
-from support.broker_cluster import BrokerCluster
-from windows.batches import NOW, Record, batch
+from support.batches import NOW, Record, batch
+from support.kafka_clients import Kafka
+from support.monitor import EVENTUALLY_S, Watching, eventually, source, storage, watching
+from support.raw_protocol import STREAMS_PROPERTIES, Connection
+from support.servers.broker_cluster import BrokerCluster
 
 from warren.config import Storage
 from warren.demo.offsets_records import OFFSETS_TOPIC, commit_key, commit_value

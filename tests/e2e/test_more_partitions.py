@@ -4,9 +4,9 @@ from functools import partial
 from pathlib import Path
 
 from confluent_kafka import KafkaException
-from e2e.kafka import Kafka
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support.kafka_clients import Kafka
+from support.monitor import Watching, eventually, source, storage, watching
 
 from warren.demo.broker import Broker
 from warren.demo.offsets_records import OFFSETS_TOPIC, make_offsets_topic

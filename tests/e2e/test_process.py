@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from e2e.kafka import Kafka
-from e2e.served import HTTP, Served, served
-from e2e.watching import Site, eventually, source
+from support.kafka_clients import Kafka
+from support.monitor import Site, eventually, source
+from support.serve_process import HTTP, Served, served
 
 from warren.demo.broker import Broker
 

@@ -3,9 +3,9 @@
 import signal
 from pathlib import Path
 
-from e2e.kafka import Kafka
-from e2e.served import HTTP, served
-from e2e.watching import eventually, source
+from support.kafka_clients import Kafka
+from support.monitor import eventually, source
+from support.serve_process import HTTP, served
 
 from warren.demo.broker import Broker
 

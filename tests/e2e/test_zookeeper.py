@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from conftest import MakeTopics
-from e2e.watching import eventually, source, watching
 from pyspark.sql import SparkSession
-from servers.zookeeper import Zookeeper
+from support.monitor import eventually, source, watching
+from support.servers.zookeeper import Zookeeper
 
 from warren.demo.broker import Broker
 

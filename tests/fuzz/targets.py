@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import records
 import structlog
-from config_files import MINIMAL
-from notify.messages import message
-from test_snapshots import fill, only_file, snapshots
+from pipeline.test_snapshots import fill, only_file, snapshots
+from support import records
+from support.config_files import MINIMAL
+from support.messages import message
 
 from warren.config import Consumer, GroupFilter, Notifier, Storage, load, render_effective
 from warren.decode.group_records import parse_group_record

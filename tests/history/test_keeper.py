@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from history.kept import group, write
 from pyspark.sql import SparkSession
-from serve.boards import NOW_S, cluster_board, windows_of
 from structlog.testing import capture_logs
+from support.boards import NOW_S, cluster_board, windows_of
+from support.history_rows import group, write
 
 from warren.config import HistorySettings
 from warren.errors import ClockBehind, NotKept

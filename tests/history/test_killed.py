@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from history import keeping
+from history import keeper_process
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from servers.influxdb import InfluxDB
-from sinks.kept import config, running, wait_until
+from support.servers.influxdb import InfluxDB
+from support.sink_streams import config, running, wait_until
 
 DEADLINE_S = 120
 BEFORE = 3  # moments that are to be kept before the end
@@ -21,7 +21,7 @@ BEFORE = 3  # moments that are to be kept before the end
 def kill_in_mid_append(file: Path, history: Path) -> list[int]:
     """The moments it said were kept; it ends when a file is written that no commit knows yet."""
     with subprocess.Popen(
-        [sys.executable, keeping.__file__, str(file)],
+        [sys.executable, keeper_process.__file__, str(file)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
@@ -63,7 +63,8 @@ def test_history_and_sinks_go_on_after_kill_9(spark: SparkSession, tmp_path: Pat
         sink = f'class-name = "influxdb"\nurl = "{influx.url}"\ndatabase = "killed"\n'
         settings = config(
             tmp_path,
-            f'history-interval = {keeping.INTERVAL_S}\n[sink.killed]\n{sink}since = "earliest"\n',
+            f"history-interval = {keeper_process.INTERVAL_S}\n",
+            f'[sink.killed]\n{sink}since = "earliest"\n',
         )
         said = [
             moment
@@ -80,10 +81,10 @@ def test_history_and_sinks_go_on_after_kill_9(spark: SparkSession, tmp_path: Pat
             wait_until(lambda: sinks["killed"].health()["delivered_ms"] == max(found), sinks)
         points = stored(influx)
 
-    named = keeping.ROWS - len(keeping.CLUSTERS)  # log ends have no group
-    assert set(found.values()) == {(keeping.ROWS, named)}
+    named = keeper_process.ROWS - len(keeper_process.CLUSTERS)  # log ends have no group
+    assert set(found.values()) == {(keeper_process.ROWS, named)}
     assert set(said) <= found.keys()
     assert len(said) >= 2 * BEFORE
-    intervals = [moment // (1000 * keeping.INTERVAL_S) for moment in found]
+    intervals = [moment // (1000 * keeper_process.INTERVAL_S) for moment in found]
     assert len(set(intervals)) == len(intervals)
-    assert points == dict.fromkeys(found, keeping.ROWS)
+    assert points == dict.fromkeys(found, keeper_process.ROWS)

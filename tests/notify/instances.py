@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from config_files import MINIMAL, load_text
-from notify.receiving import in_threads, wait_until
+from notify.receiver import in_threads, wait_until
+from support.config_files import MINIMAL, load_text
 
 from warren.config import Config
 from warren.leadership.leadership import leadership

@@ -4,8 +4,8 @@ import weakref
 from collections.abc import Mapping
 
 import pytest
-from notify.judged import statuses
-from notify.receiving import Receiver, running, wait_until
+from notify.receiver import Receiver, running, wait_until
+from notify.sample_verdicts import statuses
 
 from warren.errors import SendFailed
 from warren.model.status import Status

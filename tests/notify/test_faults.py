@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from notify.instances import configured, instance, outcomes
-from notify.judged import NOW_MS, board_of, statuses
-from notify.receiving import wait_until
-from servers.http_receiver import HttpReceiver, http_receiver
-from servers.smtp import USER, smtp_server
+from notify.receiver import wait_until
+from notify.sample_verdicts import NOW_MS, board_of, statuses
 from structlog.testing import capture_logs
 from support.certificates import make_certificates
+from support.servers.http_receiver import HttpReceiver, http_receiver
+from support.servers.smtp import USER, smtp_server
 
 from warren.model.status import Status
 from warren.notify.senders.choose import sender

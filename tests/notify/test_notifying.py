@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from config_files import MINIMAL
 from notify.instances import Instance, configured, instance, outcomes
-from notify.judged import NOW_MS, Part, board_of, statuses, verdicts_of
-from notify.receiving import Receiver, in_threads, wait_until
-from servers.http_receiver import http_receiver
+from notify.receiver import Receiver, in_threads, wait_until
+from notify.sample_verdicts import NOW_MS, Part, board_of, statuses, verdicts_of
 from structlog.testing import capture_logs
+from support.config_files import MINIMAL
+from support.servers.http_receiver import http_receiver
 
 from warren.errors import LeadershipLost, SendFailed
 from warren.leadership.leadership import leadership

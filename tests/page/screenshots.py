@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
-from demo.started import demo, wait_for
-from page.browser import chromium
 from playwright.sync_api import Browser, Page, ViewportSize
+from support.browser import chromium
+from support.demo_process import demo, wait_for
 
 from warren.demo.demo_groups import GONE, GROUPS
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from servers.influxdb import InfluxDB
-from servers.opensearch import OpenSearch
-from sinks.kept import FIRST_MS, MINUTE_MS, append, config, running, wait_until
-from sinks.receiver import receiver
+from support.servers.influxdb import InfluxDB
+from support.servers.opensearch import OpenSearch
+from support.servers.store_receiver import receiver
+from support.sink_streams import FIRST_MS, MINUTE_MS, append, config, running, wait_until
 
 from warren.sinks.stream import SinkStream
 

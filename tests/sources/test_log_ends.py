@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
-from e2e.kafka import Kafka
-from e2e.watching import eventually
+from support.kafka_clients import Kafka
+from support.monitor import eventually
 
 from warren.demo.broker import Broker
 from warren.sources import log_ends

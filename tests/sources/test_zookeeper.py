@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import OPEN_ACL_UNSAFE, make_acl
-from servers.zookeeper import Zookeeper
+from support.servers.zookeeper import Zookeeper
 
 from warren.clients import zookeeper as clients
 from warren.errors import Unreadable

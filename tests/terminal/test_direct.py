@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from e2e.kafka import Kafka
+from support.kafka_clients import Kafka
 
 from warren.demo.broker import Broker
 

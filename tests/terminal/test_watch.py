@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from terminal.asked import of, warren
+from support.command_line import of, warren
 
 WAIT_S = 60.0
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]m")
