@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from support.config_files import load_text
 from support.kafka_clients import Kafka
-from support.monitor import Watching, eventually, watching
+from support.monitor import Watching, watching
 from support.serve_process import served
 from support.servers.guarded_broker import (
     ASKER,
@@ -23,6 +23,7 @@ from support.servers.guarded_broker import (
     take_away,
 )
 from support.servers.tokens import Tokens, token_endpoint
+from support.waiting import eventually
 
 from warren.clients import kafka
 from warren.config import Connection

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 from support.kafka_clients import CLASSIC, Kafka, commit, wait_assigned
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
 from support.raw_protocol import Connection
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

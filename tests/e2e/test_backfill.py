@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from structlog.testing import capture_logs
 from support import records
 from support.kafka_clients import Kafka
-from support.monitor import eventually
+from support.waiting import eventually
 
 from warren.config import ClientProfile, Connection, Consumer, Storage
 from warren.demo.broker import Broker

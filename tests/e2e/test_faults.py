@@ -16,9 +16,10 @@ from confluent_kafka.admin import NewTopic
 from pyspark.sql import SparkSession
 from support.batches import NOW, Record, batch
 from support.kafka_clients import Kafka
-from support.monitor import EVENTUALLY_S, Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
 from support.raw_protocol import STREAMS_PROPERTIES, Connection
 from support.servers.broker_cluster import BrokerCluster
+from support.waiting import WAIT_S, eventually
 
 from warren.config import Storage
 from warren.demo.offsets_records import OFFSETS_TOPIC, commit_key, commit_value
@@ -224,7 +225,7 @@ def wait_for(
     group: str,
     expected: list[int],
     cluster: str = "three",
-    seconds: float = EVENTUALLY_S,
+    seconds: float = WAIT_S,
 ) -> None:
     eventually(lambda: offsets(watched, group, cluster), expected, seconds)
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 from support.kafka_clients import Kafka
-from support.monitor import Site, eventually, source, storage, watching
+from support.monitor import Site, source, storage, watching
 from support.serve_process import HTTP, served
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

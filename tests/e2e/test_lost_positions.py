@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 from support import records
 from support.batches import NOW, Record, batch, log_ends
 from support.kafka_clients import Kafka
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.config import Consumer, Storage
 from warren.demo.broker import Broker

@@ -6,7 +6,8 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from pyspark.sql import SparkSession
 from support.kafka_clients import Kafka
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 from warren.demo.offsets_records import OFFSETS_TOPIC, make_offsets_topic

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 from support.kafka_clients import Kafka
-from support.monitor import eventually, source, watching
+from support.monitor import source, watching
 from support.servers.http_receiver import HttpReceiver, http_receiver
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from support.kafka_clients import Kafka
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

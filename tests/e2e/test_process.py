@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from support.kafka_clients import Kafka
-from support.monitor import Site, eventually, source
+from support.monitor import Site, source
 from support.serve_process import HTTP, Served, served
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 from support import records
 from support.kafka_clients import CLASSIC, Kafka, wait_assigned
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -9,7 +9,8 @@ from pyspark.sql import SparkSession
 from support import records
 from support.kafka_clients import Kafka
 from support.kafka_clients import Record as Written
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 from warren.sources.group_offsets import partition_of

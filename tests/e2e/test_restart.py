@@ -4,8 +4,9 @@ import signal
 from pathlib import Path
 
 from support.kafka_clients import Kafka
-from support.monitor import eventually, source
+from support.monitor import source
 from support.serve_process import HTTP, served
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

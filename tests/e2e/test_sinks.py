@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import pytest
 from pyspark.sql import SparkSession
 from support.kafka_clients import CLASSIC, Kafka, commit, wait_assigned
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
 from support.servers.influxdb import InfluxDB
 from support.servers.opensearch import OpenSearch
 from support.servers.store_receiver import Receiver, receiver
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 from support import loader
-from support.monitor import Site, eventually, source, watching
+from support.monitor import Site, source, watching
 from support.serve_process import HTTP, served
 from support.servers.spark_cluster import SparkCluster
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from support.kafka_clients import Kafka
-from support.monitor import Site, eventually, source
+from support.monitor import Site, source
 from support.serve_process import HTTP, Served, served
 from support.servers.http_receiver import HttpReceiver, http_receiver
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from support.kafka_clients import CLASSIC, KIP_848, Kafka, commit, wait_assigned
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

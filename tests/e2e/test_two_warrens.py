@@ -7,8 +7,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 from support.kafka_clients import Kafka
-from support.monitor import Site, eventually, source, storage
+from support.monitor import Site, source, storage
 from support.serve_process import HTTP, Served, served
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

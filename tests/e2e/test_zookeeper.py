@@ -5,8 +5,9 @@ from pathlib import Path
 
 from conftest import MakeTopics
 from pyspark.sql import SparkSession
-from support.monitor import eventually, source, watching
+from support.monitor import source, watching
 from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

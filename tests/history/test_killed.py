@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,9 @@ from history import keeper_process
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from support.servers.influxdb import InfluxDB
-from support.sink_streams import config, running, wait_until
+from support.sink_streams import config, running, sink_health
+from support.waiting import eventually
 
-DEADLINE_S = 120
 BEFORE = 3  # moments that are to be kept before the end
 
 
@@ -37,9 +36,8 @@ def kill_in_mid_append(file: Path, history: Path) -> list[int]:
 
 
 def _wait_for_another(history: Path) -> None:
-    before, until = data_files(history), time.monotonic() + DEADLINE_S
-    while data_files(history) == before and time.monotonic() < until:
-        time.sleep(0.001)
+    before = data_files(history)
+    eventually(lambda: data_files(history) != before, pause_s=0.001)
 
 
 def data_files(history: Path) -> int:
@@ -78,7 +76,11 @@ def test_history_and_sinks_go_on_after_kill_9(spark: SparkSession, tmp_path: Pat
         )
         found = {row.moment_ms: (row.rows, row.different) for row in counted.collect()}
         with running(spark, settings) as sinks:
-            wait_until(lambda: sinks["killed"].health()["delivered_ms"] == max(found), sinks)
+            eventually(
+                lambda: sinks["killed"].health()["delivered_ms"],
+                max(found),
+                more=lambda: sink_health(sinks),
+            )
         points = stored(influx)
 
     named = keeper_process.ROWS - len(keeper_process.CLUSTERS)  # log ends have no group

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 from support.config_files import MINIMAL, load_text, problems_of
-from support.contest import wait_for
 from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 from warren.clients import zookeeper as clients
 from warren.config import Tls
@@ -66,7 +66,7 @@ def contending(lock: Leadership) -> Iterator[Leadership]:
 @contextmanager
 def leading(lock: Leadership) -> Iterator[Leadership]:
     with contending(lock):
-        wait_for(lambda: lock.leads, LEAD_S)
+        eventually(lambda: lock.leads, seconds=LEAD_S)
         yield lock
 
 
@@ -111,7 +111,7 @@ def test_a_place_taken_away_stops_what_would_have_been_saved(zookeeper: Zookeepe
         with pytest.raises(LeadershipLost):
             lock.save({"key": b"never, before it is loaded again"})
 
-        wait_for(lambda: lock.leads, LEAD_S)
+        eventually(lambda: lock.leads, seconds=LEAD_S)
         assert lock.load() == {"key": b"kept"}
 
 
@@ -124,7 +124,7 @@ def test_a_later_writer_shuts_out_the_one_before(broker: Broker) -> None:
         with pytest.raises(LeadershipLost):
             lock.save({"key": b"never"})
 
-        wait_for(lambda: lock.leads, LEAD_S)
+        eventually(lambda: lock.leads, seconds=LEAD_S)
         assert lock.load() == {"key": b"kept"}
 
 
@@ -133,10 +133,10 @@ def test_a_burrow_that_holds_the_lock_is_waited_for(zookeeper: Zookeeper) -> Non
         prefix = "/shared/notifier/_c_5f3c8a1e9d2b47c0a6e1f0b9d8c7a6b5-lock-"
         held = burrow.create(prefix, ephemeral=True, sequence=True, makepath=True)
         with contending(in_zookeeper(zookeeper, "/shared")) as lock:
-            line = wait_for(lambda: len(burrow.get_children("/shared/notifier")) == 2)
+            line = eventually(lambda: len(burrow.get_children("/shared/notifier")) == 2)
             led_meanwhile = lock.leads
             burrow.delete(held)
-            wait_for(lambda: lock.leads, LEAD_S)
+            eventually(lambda: lock.leads, seconds=LEAD_S)
 
     assert line
     assert not led_meanwhile
@@ -150,7 +150,7 @@ def test_tls_is_spoken_and_an_unknown_authority_is_no_reason_to_trust() -> None:
             lock.load()
             lock.save({"key": b"value"})
         with contending(in_zookeeper(server, "/burrow", Tls())) as distrustful:
-            problem = wait_for(lambda: distrustful.problem)
+            problem = eventually(lambda: distrustful.problem)
 
     assert problem == f"no ZooKeeper server answers of {server.address}"
 
@@ -159,14 +159,14 @@ def test_a_lock_file_that_was_removed_is_no_lock(tmp_path: Path) -> None:
     first, second = FileLock(tmp_path), FileLock(tmp_path)
     with leading(first), contending(second):
         (tmp_path / "lock").unlink()
-        wait_for(lambda: second.leads != first.leads and (tmp_path / "lock").exists())
+        eventually(lambda: second.leads != first.leads and (tmp_path / "lock").exists())
 
 
 def test_a_lock_file_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with contending(FileLock(tmp_path / "file" / "below")) as lock:
-        problem = wait_for(lambda: lock.problem)
+        problem = eventually(lambda: lock.problem)
 
     assert problem == f"{tmp_path}/file/below/lock: Not a directory"
     assert not lock.leads

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.contest import Contest, contest, wait_for
+from support.contest import Contest, contest
 from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 CONTENDER = Path(__file__).with_name("contender.py")
 SESSION_S = 2
@@ -53,7 +54,7 @@ def test_a_leader_that_was_frozen_wakes_up_without_the_lead(
         frozen = contending.signal(first["pid"], signal.SIGSTOP)
         second = contending.leader(after=frozen)
         contending.signal(first["pid"], signal.SIGCONT)
-        wait_for(lambda: contending.events("ceased") + contending.events("lost"))
+        eventually(lambda: contending.events("ceased") + contending.events("lost"))
 
         assert second["pid"] != first["pid"]
         assert contending.events("woke up leading") == []
@@ -65,13 +66,15 @@ def test_while_zookeeper_is_away_nobody_leads_and_nothing_is_lost(
     with contest(tmp_path, config(tmp_path, zookeeper), CONTENDER) as contending:
         first = contending.leader()
         zookeeper.stop()
-        wait_for(lambda: contending.events("ceased") + contending.events("lost"), SESSION_S)
+        eventually(
+            lambda: contending.events("ceased") + contending.events("lost"), seconds=SESSION_S
+        )
         back = time.monotonic()
         zookeeper.start()
         second = contending.leader(after=back, seconds=SESSION_S + START_S)
         frozen = time.monotonic()
         zookeeper.freeze()
-        wait_for(lambda: len(contending.events("ceased") + contending.events("lost")) == 2)
+        eventually(lambda: len(contending.events("ceased") + contending.events("lost")) == 2)
         zookeeper.thaw()
         third = contending.leader(after=frozen, seconds=SESSION_S + START_S)
 

@@ -1,7 +1,6 @@
 """A receiver at the far end of a delivery, that does as it is told and remembers what it got."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -63,10 +62,3 @@ def in_threads(works: Sequence[Callable[[threading.Event], None]]) -> Iterator[N
         for thread in threads:
             thread.join(3)
     assert not any(thread.is_alive() for thread in threads)
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.01)

@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from support.contest import contest, wait_for
+from support.contest import contest
 from support.servers.http_receiver import HttpReceiver, http_receiver
 from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 
@@ -65,20 +66,20 @@ def test_an_incident_is_opened_and_closed_once_though_who_leads_is_killed(
 
         with contest(tmp_path, config, INSTANCE) as instances:
             first = instances.leader()
-            wait_for(lambda: told(receiver))
+            eventually(lambda: told(receiver))
             hold_on(receiver, ["/open"])
             killed = instances.signal(first["pid"], signal.SIGKILL)
             second = instances.leader(after=killed, seconds=60)
             hold_on(receiver, ["/open"])
             if lock == "zookeeper":
                 server.stop()
-                wait_for(lambda: instances.events("ceased"))
+                eventually(lambda: instances.events("ceased"))
                 back = time.monotonic()
                 server.start()
                 instances.leader(after=back)
                 hold_on(receiver, ["/open"])
             status.write_text("OK")
-            wait_for(lambda: len(told(receiver)) > 1)
+            eventually(lambda: len(told(receiver)) > 1)
             hold_on(receiver, ["/open", "/close"])
 
     opened, closed = (json.loads(each.body)["id"] for each in receiver.got)
@@ -101,14 +102,14 @@ def test_a_message_whose_sender_is_killed_before_the_answer_comes_again_with_its
 
         with contest(tmp_path, config, INSTANCE) as instances:
             first = instances.leader()
-            wait_for(lambda: told(receiver))
+            eventually(lambda: told(receiver))
             killed = instances.signal(first["pid"], signal.SIGKILL)
             receiver.may_answer.set()
             instances.leader(after=killed)
-            wait_for(lambda: len(told(receiver)) > 1)
+            eventually(lambda: len(told(receiver)) > 1)
             hold_on(receiver, ["/open", "/open"])
             status.write_text("OK")
-            wait_for(lambda: len(told(receiver)) > 2)
+            eventually(lambda: len(told(receiver)) > 2)
             hold_on(receiver, ["/open", "/open", "/close"])
 
     assert len({json.loads(each.body)["id"] for each in receiver.got}) == 1

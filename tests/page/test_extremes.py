@@ -17,7 +17,8 @@ from support import records
 from support.command_line import ask
 from support.http_side import ask as get
 from support.kafka_clients import Kafka
-from support.monitor import Watching, eventually, source, storage, watching
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 from warren.serve.http.dispatch import TABLE

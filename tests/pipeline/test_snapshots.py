@@ -10,53 +10,23 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
-from uuid import UUID
 
 import numpy as np
 import pytest
 from structlog.testing import capture_logs
 from support.batches import NOW, Record, batch, log_ends
+from support.sample_snapshots import TOPIC_ID, fill, only, only_file, snapshots
 
-from warren.config import Consumer, Storage
 from warren.errors import StartError
 from warren.evaluate.judge import JudgeSettings, judge
-from warren.model.group_events import ClassicGroup, ClassicMember
-from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
-from warren.pipeline.consumers import Sources, TopicConsumer
-from warren.pipeline.snapshots import FACTS, Snapshots
+from warren.pipeline.cluster import ClusterState
+from warren.pipeline.consumers import Sources
+from warren.pipeline.snapshots import FACTS
 from warren.sources.group_offsets import partition_of
 from warren.sources.log_ends import TopicListing
 from warren.windows.window_reader import detail, histories
 
-TOPIC_ID = UUID(int=7)
 PIPE_SIZE = 4096
-
-
-def snapshots(directory: Path, intervals: int = 10) -> Snapshots:
-    storage = Storage(name="default", intervals=intervals)
-    cluster = new_cluster("a/b", storage)
-    consumer = Consumer(name="c", cluster="a/b", servers=("localhost:1",))
-    topic_consumers = {"c": TopicConsumer(consumer, cluster, Accepts())}
-    return Snapshots(directory, 60, {"a/b": cluster}, topic_consumers, storage)
-
-
-def only(of: Snapshots) -> ClusterState:
-    (cluster,) = of.clusters.values()
-    return cluster
-
-
-def fill(of: Snapshots) -> None:
-    cluster = only(of)
-    cluster.topics, cluster.topics_s, cluster.ends_s = (
-        TopicListing({"t": 1}, {}, {"t": TOPIC_ID}),
-        5,
-        6,
-    )
-    cluster.windows.set_log_ends(log_ends(10), {"t": 1})
-    cluster.windows.fold(batch(Record(1, 5, group="caf\u00e9")), NOW)
-    member = ClassicMember("m", "", "client", "/host", {"t": (0,)})
-    cluster.membership.fold([ClassicGroup("café", 3, (member,))])
-    of.topic_consumers["c"].progress.position.update({0: 2, 1: 99})
 
 
 def saved(directory: Path) -> Path:
@@ -64,12 +34,6 @@ def saved(directory: Path) -> Path:
     fill(of)
     of.save()
     return only_file(directory)
-
-
-def only_file(directory: Path) -> Path:
-    """The one snapshot; beside it is nothing but the lock."""
-    (file,) = (each for each in directory.iterdir() if each.name != "lock")
-    return file
 
 
 def restored(directory: Path) -> tuple[ClusterState, list[str]]:
@@ -247,7 +211,7 @@ def test_one_saves_at_a_time(tmp_path: Path) -> None:
 
 SAVE = """
 import pathlib, sys
-from pipeline.test_snapshots import fill, snapshots
+from support.sample_snapshots import fill, snapshots
 of = snapshots(pathlib.Path(sys.argv[1]))
 fill(of)
 of.save()

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_acl
-from notify.receiver import wait_until
 from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 from warren.config import Consumer
 from warren.pipeline import health_answer
@@ -85,13 +85,13 @@ def test_after_an_outage_it_is_caught_up_only_when_all_is_read_again(server: Zoo
     node = "/outage/consumers/g/offsets/orders/0"
     with server.client() as client, topic_consumer(followed) as states:
         put(client, node, b"1")
-        wait_until(lambda: held(cluster) == {"g": {("orders", 0): 1}})
+        eventually(lambda: held(cluster) == {"g": {("orders", 0): 1}})
         server.stop()
-        wait_until(lambda: states[-1] == "failed")
+        eventually(lambda: states[-1] == "failed")
         server.start()
         put(client, node, b"2")
-        wait_until(lambda: held(cluster) == {"g": {("orders", 0): 2}})
-        wait_until(lambda: states[-1] == "caught up")
+        eventually(lambda: held(cluster) == {"g": {("orders", 0): 2}})
+        eventually(lambda: states[-1] == "caught up")
 
     assert states[states.index("failed") - 1] == "catching up"  # at once, before it is a problem
 
@@ -105,13 +105,13 @@ def test_what_went_while_nobody_watched_is_gone_after_a_restart(server: Zookeepe
         put(client, "/restart/consumers/odd/offsets/orders/0", b"1")
         put(client, "/restart/consumers/odd/offsets/orders/1", b"1")
         with topic_consumer(outside_consumer(server, "/restart", cluster)):
-            wait_until(lambda: sum(map(len, held(cluster).values())) == 6)
+            eventually(lambda: sum(map(len, held(cluster).values())) == 6)
         client.delete(f"{offsets}/bills", recursive=True)
         client.delete(f"{offsets}/orders/1")
         put(client, "/restart/consumers/odd/offsets/orders/1", b"no number")
 
         with topic_consumer(outside_consumer(server, "/restart", cluster)):
-            wait_until(lambda: len(held(cluster)["g"]) == 2)
+            eventually(lambda: len(held(cluster)["g"]) == 2)
 
     assert held(cluster)["g"].keys() == {("orders", 0), ("orders", 2)}
     assert held(cluster)["odd"].keys() == {("orders", 0), ("orders", 1)}  # its last good commit
@@ -124,15 +124,15 @@ def test_groups_that_cannot_be_read_any_more_are_not_taken_for_gone(server: Zook
         for group in ("g", "hidden"):
             put(client, f"/shut/consumers/{group}/offsets/orders/0", b"1")
         with topic_consumer(outside_consumer(server, "/shut", cluster)):
-            wait_until(lambda: len(held(cluster)) == 2)
+            eventually(lambda: len(held(cluster)) == 2)
         client.set_acls("/shut/consumers/hidden", nobody)
         with topic_consumer(outside_consumer(server, "/shut", cluster)) as states:
-            wait_until(lambda: states[-1:] == ["caught up"])
+            eventually(lambda: states[-1:] == ["caught up"])
         hidden_group = held(cluster).keys()
         client.set_acls("/shut/consumers", nobody)
         followed = outside_consumer(server, "/shut", cluster)
         with topic_consumer(followed):
-            wait_until(lambda: followed.skips.total["unreadable node"] > 0)
+            eventually(lambda: followed.skips.total["unreadable node"] > 0)
 
     assert hidden_group == held(cluster).keys() == {"g", "hidden"}
     assert not followed.is_caught_up

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from support.kafka_clients import Kafka
-from support.monitor import eventually
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 from warren.sources import log_ends

@@ -4,8 +4,9 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sources.test_zookeeper import everything, put, seen, topic_consumer
+from sources.test_zookeeper import everything, put, topic_consumer
 from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 from warren.errors import Unreadable
 from warren.sources.outside_changes import OutsideCommit, OutsideKey
@@ -77,12 +78,14 @@ def test_spouts_of_one_topic_and_of_several_are_watched() -> None:
         put(client, "/storm/many-spout/words/partition_0", spout(partition=0, offset=7))
         with topic_consumer(server, LAYOUT) as followed:
             words, many = OutsideKey("word-spout", "words", 1), OutsideKey("many-spout", "words", 0)
-            seen(lambda: followed.offsets, {words: 4285, many: 7})
+            eventually(lambda: followed.offsets, {words: 4285, many: 7})
 
             put(client, "/storm/word-spout/partition_1", spout(offset=4286))
             put(client, "/storm/many-spout/words/partition_0", b"{}")
-            seen(lambda: followed.offsets, {words: 4286, many: 7})
-            seen(lambda: followed.skipped["spout offset"], 1)
+            eventually(lambda: followed.offsets, {words: 4286, many: 7})
+            eventually(lambda: followed.skipped["spout offset"], 1)
 
             put(client, "/storm/word-spout/partition_1", spout(topic="phrases"))
-            seen(lambda: followed.offsets, {OutsideKey("word-spout", "phrases", 1): 4285, many: 7})
+            eventually(
+                lambda: followed.offsets, {OutsideKey("word-spout", "phrases", 1): 4285, many: 7}
+            )

@@ -6,25 +6,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
+from support.waiting import eventually
 
 START_S = 120.0  # three interpreters start, on a machine that has much else to do
 Event = dict[str, Any]
-
-
-def wait_for(look: Callable[[], object], seconds: float = 30.0) -> Any:
-    """Look until there is something to see."""
-    deadline = time.monotonic() + seconds
-    while not (seen := look()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"nothing after {seconds:.0f} s")
-        time.sleep(0.02)
-    return seen
 
 
 class Contest:
@@ -49,7 +39,8 @@ class Contest:
             begun = [event for event in self.events("leads") if event["at"] > after]
             return begun[-1] if begun else None
 
-        found: Event = wait_for(newest, seconds)
+        found = eventually(newest, seconds=seconds)
+        assert found
         return found
 
     def signal(self, pid: int, number: signal.Signals) -> float:

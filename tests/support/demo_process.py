@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from support.waiting import eventually
 
 WAIT_S = 240.0
 PAGE = re.compile(r"The page: +http://127\.0\.0\.1:(\d+)")
@@ -35,7 +36,9 @@ class Demo:
 
     def shown_at(self) -> int:
         """The port of its page, once that is told."""
-        wait_for(lambda: PAGE.search(self.said) or self.process.poll() is not None)
+        eventually(
+            lambda: PAGE.search(self.said) or self.process.poll() is not None, seconds=WAIT_S
+        )
         found = PAGE.search(self.said)
         assert found, self.said
         return int(found[1])
@@ -61,17 +64,10 @@ class Demo:
 
     def signal_at(self, file: str, *numbers: signal.Signals) -> tuple[int, str]:
         """Send signals as soon as a file of the demo is there; how it ended then."""
-        wait_for(lambda: [*self.folder.glob(f"warren-demo-*/{file}")])
+        eventually(lambda: [*self.folder.glob(f"warren-demo-*/{file}")], seconds=WAIT_S)
         for number in numbers:
             self.process.send_signal(number)
         return self.ended()
-
-
-def wait_for(look: Callable[[], object]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not look():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @contextmanager

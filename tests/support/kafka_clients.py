@@ -3,14 +3,13 @@
 import contextlib
 import socket
 import struct
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from support import records
+from support.waiting import eventually
 
 CLASSIC, KIP_848 = "classic", "consumer"
 WAIT_S = 60.0
@@ -152,9 +151,11 @@ def commit(consumer: Consumer, topic: str, offsets: Offsets) -> None:
 
 def wait_assigned(*consumers: Consumer) -> None:
     """Poll until every consumer has been given its partitions."""
-    deadline = time.monotonic() + WAIT_S
-    while waiting := [each for each in consumers if not each.assignment()]:
-        if time.monotonic() > deadline:
-            pytest.fail(f"{len(waiting)} consumers were given no partitions in {WAIT_S:.0f} s")
+
+    def without_partitions() -> list[Consumer]:
+        waiting = [each for each in consumers if not each.assignment()]
         for each in waiting:
             each.poll(0.1)
+        return waiting
+
+    eventually(without_partitions, [], WAIT_S)

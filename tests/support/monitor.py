@@ -3,33 +3,20 @@
 import contextlib
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import pytest
 from pyspark.sql import SparkSession
 from support.config_files import load_text
 
 from warren.app import Monitor, monitoring
 from warren.process import logs
 
-EVENTUALLY_S = 120.0
-POLL_S = 0.2
 STOP_S = 30.0
-
-
-def eventually(look: Callable[[], object], expected: object, seconds: float = EVENTUALLY_S) -> None:
-    """Look until it is as expected; a failure tells what was seen last."""
-    deadline = time.monotonic() + seconds
-    while (seen := look()) != expected:
-        if time.monotonic() > deadline:
-            pytest.fail(f"after {seconds:.0f} s saw {seen!r}, expected {expected!r}")
-        time.sleep(POLL_S)
 
 
 class Site:

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from support.monitor import Site, eventually
+from support.monitor import Site
+from support.waiting import eventually
 
 PORT_LINE = re.compile(r'"msg":"listening for HTTP".*"url":"([^"]+)"')
 HTTP = '[httpserver.default]\naddress = "127.0.0.1:{port}"\n'

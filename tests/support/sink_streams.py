@@ -1,8 +1,7 @@
 """Moments of a small cluster in a table of history, and sinks that run over it."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,10 +88,6 @@ def _run(sink: SinkStream, stop: threading.Event) -> None:
             stop.wait(0.2)
 
 
-def wait_until(is_so: Callable[[], bool], sinks: dict[str, SinkStream]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < until, {
-            name: (sink.problem, sink.health()) for name, sink in sinks.items()
-        }
-        time.sleep(0.1)
+def sink_health(sinks: dict[str, SinkStream]) -> dict[str, object]:
+    """How each of them is."""
+    return {name: (sink.problem, sink.health()) for name, sink in sinks.items()}

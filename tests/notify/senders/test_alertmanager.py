@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from support.messages import digest, message
 from support.servers.alertmanager import Alertmanager, alertmanager
+from support.waiting import eventually
 
 from warren.config import AlertmanagerNotifier, Config, FrozenMap, General
 from warren.errors import SendFailed
@@ -64,12 +65,9 @@ def severities(receiver: Alertmanager, group: str) -> list[str]:
     return [alert["labels"]["severity"] for alert in firing(receiver, group=group)]
 
 
-def all_over(receiver: Alertmanager, **labels: str) -> bool:
-    """An alert ends with the second: wait for it."""
-    deadline = time.monotonic() + WAIT_S
-    while firing(receiver, **labels) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return not firing(receiver, **labels)
+def wait_until_over(receiver: Alertmanager, **labels: str) -> None:
+    """An alert ends with the second."""
+    eventually(lambda: firing(receiver, **labels), [], WAIT_S)
 
 
 def test_an_alert_fires_and_is_resolved(
@@ -94,7 +92,7 @@ def test_an_alert_fires_and_is_resolved(
     assert alert["annotations"]["total_lag"] == "12354"
     assert alert["generatorURL"] == "https://warren.example.com/#/group/local/shop"
     assert datetime.fromisoformat(alert["startsAt"]) == datetime.fromtimestamp(STARTED_S, UTC)
-    assert all_over(receiver, group="shop")
+    wait_until_over(receiver, group="shop")
 
 
 def test_an_alert_lasts_well_beyond_its_next_repetition(
@@ -117,7 +115,7 @@ def test_a_group_that_gets_worse_has_one_alert(
     sending.send(message("open", "worse", Status.ERR))
 
     assert before == ["warning"]
-    assert all_over(receiver, group="worse", severity="warning")
+    wait_until_over(receiver, group="worse", severity="warning")
     assert severities(receiver, "worse") == ["critical"]
 
 
@@ -127,7 +125,7 @@ def test_a_close_after_a_restart_resolves_what_another_process_opened(
     start().send(message("open", "restarted", Status.WARN))
     start().send(message("close", "restarted"))
 
-    assert all_over(receiver, group="restarted")
+    wait_until_over(receiver, group="restarted")
 
 
 def test_a_close_resolves_what_another_instance_told_in_between(
@@ -138,7 +136,7 @@ def test_a_close_resolves_what_another_instance_told_in_between(
     start().send(message("open", "taken over", Status.ERR))
     first.send(message("close", "taken over"))
 
-    assert all_over(receiver, group="taken over")
+    wait_until_over(receiver, group="taken over")
 
 
 def test_a_group_that_gets_worse_after_a_restart_has_one_alert(
@@ -147,7 +145,7 @@ def test_a_group_that_gets_worse_after_a_restart_has_one_alert(
     start().send(message("open", "worse later", Status.WARN))
     start().send(message("open", "worse later", Status.ERR))
 
-    assert all_over(receiver, group="worse later", severity="warning")
+    wait_until_over(receiver, group="worse later", severity="warning")
     assert severities(receiver, "worse later") == ["critical"]
 
 
@@ -159,7 +157,7 @@ def test_a_good_group_that_was_told_of_has_one_alert_when_it_is_bad(
     start(threshold=1).send(message("open", "told of", Status.ERR))
 
     assert before == ["info"]
-    assert all_over(receiver, group="told of", severity="info")
+    wait_until_over(receiver, group="told of", severity="info")
     assert severities(receiver, "told of") == ["critical"]
 
 
@@ -176,7 +174,7 @@ def test_a_lag_alert_stands_beside_the_verdict(
     sending.send(over)
 
     assert both == ["KafkaConsumerGroupLag", "KafkaConsumerGroupStatus"]
-    assert all_over(receiver, alertname="KafkaConsumerGroupLag", group="both")
+    wait_until_over(receiver, alertname="KafkaConsumerGroupLag", group="both")
     assert severities(receiver, "both") == ["critical"]
 
 
@@ -190,7 +188,7 @@ def test_a_digest_is_all_its_alerts(receiver: Alertmanager, start: Callable[...,
     sizes = [len(body) for body in sending.sender.write(digest(count=1_000))]
     assert (len(sizes), max(sizes) < 500_000) == (4, True)  # two alerts a group, 500 a request
     assert opened == 1_000
-    assert all_over(receiver, **{"from": "digest"})
+    wait_until_over(receiver, **{"from": "digest"})
 
 
 def test_what_alertmanager_refuses_is_told(start: Callable[..., Sending]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.boards import NOW_S, board, cluster_board, windows_of
 from support.http_side import CONFIG, Running, ask, running
+from support.waiting import eventually
 
 from warren.serve.board_file.board_view import View
 from warren.serve.http.site import Site, SiteSettings
@@ -46,14 +47,9 @@ def asking(port: int, path: str) -> Iterator[HTTPConnection]:
         yield connection
 
 
-def is_answered(port: int, path: str, status: int) -> bool:
-    """Whether it is before long: a slot comes free when the worker sees that its client left."""
-    until = time.monotonic() + WAIT_S
-    while time.monotonic() < until:
-        with asking(port, path) as connection:
-            if connection.getresponse().status == status:
-                return True
-    return False
+def status_of(port: int, path: str) -> int:
+    with asking(port, path) as connection:
+        return connection.getresponse().status
 
 
 def test_large_answers_on_their_way_are_limited(tmp_path: Path) -> None:
@@ -68,7 +64,7 @@ def test_large_answers_on_their_way_are_limited(tmp_path: Path) -> None:
         assert len(refused) >= 4
         assert {each.headers["retry-after"] for each in refused} == {"1"}
         stack.close()
-        assert is_answered(server.port, "/metrics", 200)
+        eventually(lambda: status_of(server.port, "/metrics"), 200, WAIT_S)  # a slot comes free
 
 
 def test_an_answer_that_is_not_taken_in_time_is_cut_off_and_known_to_be(tmp_path: Path) -> None:
@@ -107,7 +103,7 @@ def test_listeners_leave_room_for_others_and_free_their_places(tmp_path: Path) -
         assert 429 in statuses
         assert ask(server.port, "/burrow/admin").body == b"GOOD"
         stack.close()
-        assert is_answered(server.port, "/v4/events", 200)
+        eventually(lambda: status_of(server.port, "/v4/events"), 200, WAIT_S)
 
 
 def test_listeners_hear_that_the_stream_lives_though_boards_come_all_the_time() -> None:

@@ -14,7 +14,7 @@ import pytest
 from structlog.testing import capture_logs
 from support.boards import NOW_S, board, cluster_board, windows_of
 from support.http_side import CONFIG, Actions, Running, ask, running
-from support.monitor import eventually
+from support.waiting import eventually
 
 from warren.config import load
 from warren.model.board import Board

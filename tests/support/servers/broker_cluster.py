@@ -1,6 +1,5 @@
 """Several real brokers that make one Kafka cluster on loopback."""
 
-import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -8,10 +7,10 @@ from types import TracebackType
 from typing import Self
 
 from confluent_kafka.admin import AdminClient
+from support.waiting import eventually
 
 from warren.demo import broker
 from warren.demo.broker import START_SECONDS, Broker
-from warren.errors import StartError
 
 # A broker that does not answer loses its partitions soon: Kafka's own nine seconds are long here.
 PROPERTIES = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"}
@@ -64,11 +63,7 @@ class BrokerCluster:
     def wait_for_all(self) -> None:
         """Return when every broker is a member that the others know."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
-        deadline = time.monotonic() + START_SECONDS
-        while len(admin.list_topics(timeout=START_SECONDS).brokers) < len(self.brokers):
-            if time.monotonic() > deadline:
-                raise StartError("the brokers do not find each other")
-            time.sleep(0.1)
+        eventually(lambda: len(admin.list_topics(timeout=START_SECONDS).brokers), len(self.brokers))
 
     def close(self) -> None:
         with ExitStack() as closing:

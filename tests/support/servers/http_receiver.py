@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-from support.servers.server_process import listening
+from support.servers.loopback import listening
 
 
 @dataclass

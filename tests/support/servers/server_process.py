@@ -1,30 +1,43 @@
-"""What every server of the tests needs: to be waited for, to be ended, to be listened with."""
+"""Processes that serve: waited for until they are up, ended for good."""
 
 import contextlib
-import ssl
 import subprocess
-import threading
-import time
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import httpx
+from support.waiting import eventually
 
-PAUSE_S = 0.05
 STOP_S = 20.0
 
 
+def wait_for(
+    is_up: Callable[[], bool],
+    processes: Iterable[subprocess.Popen[bytes]],
+    logs: Iterable[Path],
+    seconds: float,
+) -> None:
+    """Wait until it is up; a server that ends before, or does not get that far, says why."""
+
+    def tails() -> str:
+        return "".join(log.read_text(errors="replace")[-2000:] for log in logs)
+
+    def is_up_yet() -> bool:
+        assert all(process.poll() is None for process in processes), f"it has ended: {tails()}"
+        return is_up()
+
+    eventually(is_up_yet, seconds=seconds, more=tails)
+
+
 def wait_for_answer(process: subprocess.Popen[bytes], url: str, log: Path, seconds: float) -> None:
-    """Wait until it says yes; a server that ends before, or does not get that far, has a reason."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until and process.poll() is None:
+    """Wait until it says yes."""
+
+    def answers() -> bool:
         with contextlib.suppress(httpx.TransportError):
-            if httpx.get(url, timeout=5).is_success:
-                return
-        time.sleep(PAUSE_S)
-    told = log.read_text(errors="replace")[-2000:]
-    raise AssertionError(f"{url} does not answer within {seconds:.0f} s: {told}")
+            return httpx.get(url, timeout=5).is_success
+        return False
+
+    wait_for(answers, [process], [log], seconds)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -35,22 +48,3 @@ def end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-@contextlib.contextmanager
-def listening(handler: type[BaseHTTPRequestHandler], server_pem: Path | None) -> Iterator[str]:
-    """The address of a server with a thread for each connection; with a key and chain, of TLS."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    if server_pem:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(server_pem)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, args=(PAUSE_S,), daemon=True)
-    thread.start()
-    try:
-        yield f"{'https' if server_pem else 'http'}://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(STOP_S)

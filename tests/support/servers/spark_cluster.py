@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,6 +10,7 @@ from typing import Self
 import httpx
 import pyspark
 from support.servers.loopback import free_port
+from support.servers.server_process import wait_for
 
 from warren.spark.java import java_home
 
@@ -75,17 +75,14 @@ class SparkCluster:
         self._processes.append(process)
 
     def _wait_for(self, workers: int) -> None:
-        until = time.monotonic() + START_S
-        while time.monotonic() < until and all(each.poll() is None for each in self._processes):
+        def are_there() -> bool:
             try:
                 told = httpx.get(f"http://127.0.0.1:{self._page}/json/", timeout=5).json()
-                if told["aliveworkers"] == workers:
-                    return
             except (httpx.TransportError, ValueError):
-                pass
-            time.sleep(0.1)
-        logs = "".join(log.read_text(errors="replace")[-1000:] for log in self._home.glob("*.log"))
-        raise AssertionError(f"the Spark cluster does not start: {logs}")
+                return False
+            return bool(told["aliveworkers"] == workers)
+
+        wait_for(are_there, self._processes, self._home.glob("*.log"), START_S)
 
     def _end(self) -> None:
         while self._processes:

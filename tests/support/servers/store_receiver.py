@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from support.servers.server_process import listening
+from support.servers.loopback import listening
 
 Told = tuple[int, str, dict[str, str]]  # code, body, headers
 

@@ -9,9 +9,9 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +19,7 @@ from typing import Self
 from kazoo.client import KazooClient
 from support.certificates import make_certificates
 from support.servers.loopback import free_port
+from support.servers.server_process import wait_for
 
 from warren.spark import jars
 from warren.spark.java import java_home
@@ -75,11 +76,7 @@ class Zookeeper:
             self._process = subprocess.Popen(
                 self._command(), stdout=output, stderr=output, cwd=self.directory
             )
-        deadline = time.monotonic() + START_SECONDS
-        while not _is_open(self._port):
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"ZooKeeper does not start:\n{log.read_text()[-2000:]}")
-            time.sleep(0.05)
+        wait_for(partial(_is_open, self._port), [self._process], [log], START_SECONDS)
 
     def stop(self) -> None:
         if self._process is not None:
