@@ -63,7 +63,14 @@ def tagged(fields: Mapping[int, bytes] | None = None) -> bytes:
 def commit_key(
     group: str | bytes | None, topic: str | bytes | None, partition: int, key_type: int = 1
 ) -> bytes:
-    return int16(key_type) + string(group) + string(topic) + int32(partition)
+    return commit_key_head(group, topic, key_type) + int32(partition)
+
+
+def commit_key_head(
+    group: str | bytes | None, topic: str | bytes | None, key_type: int = 1
+) -> bytes:
+    """The key of a commit up to the partition number."""
+    return int16(key_type) + string(group) + string(topic)
 
 
 def commit_value(

@@ -1,5 +1,6 @@
 """The loader writes what a broker would have written, where it would have written it."""
 
+import os
 import struct
 import subprocess
 import sys
@@ -8,12 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
-from support import loader
+from support import loader, records
 
-from warren.demo import offsets_records
-from warren.demo.broker import Broker
-from warren.demo.offsets_records import make_offsets_topic
-from warren.sources.group_offsets import partition_of
+from warren.demo.broker import Broker, make_offsets_topic
+from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 
 NEWEST_MS = 1_700_000_000_000
 
@@ -29,9 +28,7 @@ def read_offsets_topic(broker: Broker, *, groups: set[str]) -> list[tuple[str, M
     """Every record of these groups that is in the offsets topic now."""
     settings = {"group.id": "reader", "enable.partition.eof": True, "log_level": 0}
     reader = Consumer({"bootstrap.servers": broker.bootstrap, **settings})
-    reader.assign(
-        [TopicPartition(offsets_records.OFFSETS_TOPIC, partition, 0) for partition in range(4)]
-    )
+    reader.assign([TopicPartition(OFFSETS_TOPIC, partition, 0) for partition in range(4)])
     found, ended = [], 0
     while ended < 4:
         message = reader.poll(30)
@@ -74,9 +71,9 @@ def test_a_real_commit_equals_ours(broker: Broker) -> None:
         value = message.value()
         (committed_ms,) = struct.unpack(">q", value[-9:-1])
         # This client ends its metadata with a NUL.
-        ours = offsets_records.commit_value(5, committed_ms, metadata="m" * 200 + "\0", version=4)
+        ours = records.commit_value(5, committed_ms, metadata="m" * 200 + "\0", version=4)
         assert (message.key(), value) == (
-            offsets_records.commit_key(group, "real-topic-0", 0),
+            records.commit_key(group, "real-topic-0", 0),
             ours,
         )
 
@@ -89,7 +86,7 @@ def test_every_group_commits_on_every_partition_in_every_round(broker: Broker) -
     written = read_offsets_topic(broker, groups=set(load.group_names))
     keys = Counter(message.key() for _, message in written)
     expected = {
-        offsets_records.commit_key(group, topic, partition): load.rounds
+        records.commit_key(group, topic, partition): load.rounds
         for group in load.group_names
         for topic in load.topic_names
         for partition in range(load.partitions)
@@ -108,7 +105,7 @@ def test_commits_grow_older_by_the_interval_and_stay_within_the_log(broker: Brok
 
     loader.write_all(broker.bootstrap, load)
 
-    key = offsets_records.commit_key("ages-group-0", "ages-topic-0", 11)
+    key = records.commit_key("ages-group-0", "ages-topic-0", 11)
     written = read_offsets_topic(broker, groups={"ages-group-0"})
     values = [message.value() for _, message in written if message.key() == key]
     commits = [struct.unpack(">hqihq", value) for value in values]
@@ -139,7 +136,8 @@ def test_the_command_says_how_fast_it_was(broker: Broker) -> None:
     sizes = ["--groups", "2", "--partitions", "3", "--rounds", "2", "--value-version", "4"]
 
     done = subprocess.run(
-        [sys.executable, "-m", "warren.demo.loader", "--bootstrap", broker.bootstrap, *sizes],
+        [sys.executable, "-m", "support.loader", "--bootstrap", broker.bootstrap, *sizes],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=True,

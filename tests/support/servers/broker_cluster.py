@@ -9,7 +9,6 @@ from typing import Self
 from confluent_kafka.admin import AdminClient
 from support.waiting import eventually
 
-from warren.demo import broker
 from warren.demo.broker import START_SECONDS, Broker
 
 # A broker that does not answer loses its partitions soon: Kafka's own nine seconds are long here.
@@ -28,14 +27,15 @@ class BrokerCluster:
         heap: str = "256m",
     ) -> None:
         self.brokers = [
-            Broker(
-                member=member,
-                offsets_partitions=offsets_partitions,
-                properties=PROPERTIES | dict(properties or {}),
-                heap=heap,
-            )
-            for member in broker.KraftNode.of_cluster(size)
+            Broker(offsets_partitions=offsets_partitions, heap=heap) for _ in range(size)
         ]
+        numbers = range(1, size + 1)
+        nodes = [*zip(numbers, self.brokers, strict=True)]
+        voters = ",".join(f"{number}@{broker.controller}" for number, broker in nodes)
+        of_all = {"controller.quorum.voters": voters, **PROPERTIES, **(properties or {})}
+        for number, broker in nodes:
+            broker.cluster_id = self.brokers[0].cluster_id
+            broker.configure({"node.id": str(number), **of_all})
         self.bootstrap = ",".join(broker.bootstrap for broker in self.brokers)
 
     def __getitem__(self, number: int) -> Broker:

@@ -16,9 +16,8 @@ from confluent_kafka.admin import (
     ScramMechanism,
     UserScramCredentialUpsertion,
 )
+from support.servers.secure_broker import SecureBroker
 from support.servers.tokens import Tokens
-
-from warren.demo.broker import Broker
 
 SECURITY = "org.apache.kafka.common.security"
 PLAIN_PASSWORD = 'pl"ain; secret'
@@ -35,7 +34,7 @@ def properties(keys: Path) -> dict[str, str]:
     return {
         "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
         f"{listener}.plain.sasl.jaas.config": (
-            f'{SECURITY}.plain.PlainLoginModule required user_{Broker.user}="{plain}";'
+            f'{SECURITY}.plain.PlainLoginModule required user_{SecureBroker.user}="{plain}";'
         ),
         f"{listener}.scram-sha-256.sasl.jaas.config": (
             f"{SECURITY}.scram.ScramLoginModule required;"
@@ -53,18 +52,18 @@ def properties(keys: Path) -> dict[str, str]:
 
 
 @contextmanager
-def guarded_broker(directory: Path, tokens: Tokens) -> Iterator[Broker]:
+def guarded_broker(directory: Path, tokens: Tokens) -> Iterator[SecureBroker]:
     keys = directory / "keys.json"
     tokens.write_keys(keys)
     allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={keys.as_uri()}"
-    with Broker(
-        offsets_partitions=2, secure=True, properties=properties(keys), java_options=[allowed]
+    with SecureBroker(
+        offsets_partitions=2, properties=properties(keys), java_options=[allowed]
     ) as broker:
         _add_scram_users(broker)
         yield broker
 
 
-def _add_scram_users(broker: Broker) -> None:
+def _add_scram_users(broker: SecureBroker) -> None:
     kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
     users = [
         UserScramCredentialUpsertion(name, kind, SCRAM_PASSWORD.encode())
@@ -75,19 +74,19 @@ def _add_scram_users(broker: Broker) -> None:
         done.result(30)
 
 
-def plain_admin(broker: Broker) -> AdminClient:
+def plain_admin(broker: SecureBroker) -> AdminClient:
     """Keep it until its answers are there."""
     return AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
 
 
-def allow(broker: Broker, rules: Iterable[Rule], user: str = Broker.user) -> None:
+def allow(broker: SecureBroker, rules: Iterable[Rule], user: str = SecureBroker.user) -> None:
     bindings = [_binding(user, rule) for rule in rules]
     admin = plain_admin(broker)
     for done in admin.create_acls(bindings).values():
         done.result(30)
 
 
-def take_away(broker: Broker, rule: Rule, user: str = Broker.user) -> None:
+def take_away(broker: SecureBroker, rule: Rule, user: str = SecureBroker.user) -> None:
     exact = _binding(user, rule)
     only = AclBindingFilter(
         exact.restype,

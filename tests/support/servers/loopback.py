@@ -1,22 +1,21 @@
 """Where a server of a test listens: a free port, and HTTP on one."""
 
 import contextlib
-import socket
 import ssl
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from warren.demo.broker import free_ports
+
 PAUSE_S = 0.05
 STOP_S = 20.0
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    (port,) = free_ports(1)
+    return port
 
 
 @contextlib.contextmanager
