@@ -1,6 +1,6 @@
 """What a catch-up costs more when Warren is asked all the while.
 
-    PYTHONPATH=src .venv/bin/python benchmarks/asked.py
+    PYTHONPATH=src:tests .venv/bin/python benchmarks/asked.py
 
 Asked as a large installation does: 200 statuses a second on 8 connections (by `wrk`), and a scrape
 of /metrics every 15 s; with `--per-second 0` as often as 8 connections can. Quiet and asked runs

@@ -1,6 +1,6 @@
 """Reading millions of commits to correct verdicts, beside Burrow and kminion on the same broker.
 
-    PYTHONPATH=src .venv/bin/python benchmarks/catch_up.py --burrow PATH --kminion PATH
+    PYTHONPATH=src:tests .venv/bin/python benchmarks/catch_up.py --burrow PATH --kminion PATH
 
 *Cold* is from process start. *Warm* is the same Spark session reading the topic again, as after a
 cluster was away. A peer that is not given is left out, and the result says so.
@@ -23,7 +23,7 @@ from measured import cpu_seconds, get, peak_mb, wait_until, where, write
 
 from warren.app import Monitor, monitoring, spark_session
 from warren.config import load
-from warren.demo.broker import Broker, Ports
+from warren.demo.broker import Broker, free_ports
 
 AT_MOST_S = 900
 CONFIGURATION = """
@@ -95,13 +95,13 @@ def scratch() -> Iterator[Path]:
 def fill(bootstrap: str, groups: int, partitions: int, rounds: int) -> None:
     sizes = {"--groups": groups, "--partitions": partitions, "--rounds": rounds}
     arguments = [text for option in sizes.items() for text in map(str, option)]
-    command = [sys.executable, "-m", "warren.demo.loader", "--bootstrap", bootstrap]
+    command = [sys.executable, "-m", "support.loader", "--bootstrap", bootstrap]
     subprocess.run([*command, *arguments], check=True)
 
 
 def configure(directory: Path, name: str, bootstrap: str) -> tuple[Path, str]:
     """Burrow's configuration file, which is ours, and the address it will answer on."""
-    port = Ports.free().plain
+    (port,) = free_ports(1)
     place = directory / name
     place.mkdir()
     text = CONFIGURATION.format(directory=directory, name=name, bootstrap=bootstrap, port=port)
@@ -175,7 +175,7 @@ def _burrow(binary: Path, bootstrap: str, directory: Path) -> Run:
 
 
 def _kminion(binary: Path, bootstrap: str) -> Run:
-    port = Ports.free().plain
+    (port,) = free_ports(1)
     settings = {
         "KAFKA_BROKERS": bootstrap,
         "MINION_CONSUMERGROUPS_SCRAPEMODE": "offsetsTopic",

@@ -13,7 +13,7 @@ import click
 from asked import catch_up_s
 from catch_up import configure, fill, scratch
 from measured import where, write
-from servers.spark_cluster import SparkCluster
+from support.servers.spark_cluster import SparkCluster
 
 from warren.app import spark_session
 from warren.config import Config, load

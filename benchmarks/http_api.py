@@ -1,6 +1,6 @@
 """Requests a second, and the time of a scrape, beside Burrow on the same broker.
 
-    PYTHONPATH=src .venv/bin/python benchmarks/http_api.py --burrow PATH
+    PYTHONPATH=src:tests .venv/bin/python benchmarks/http_api.py --burrow PATH
 
 The load comes from `wrk`, which has to be installed (`apt install wrk`): 8 connections that ask
 again as soon as they are answered. First Warren is asked while it still reads, then each is asked

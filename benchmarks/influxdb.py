@@ -21,11 +21,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from config_files import MINIMAL, load_text
 from measured import cpu_seconds, where, write
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from servers.influxdb import InfluxDB
+from support.config_files import MINIMAL, load_text
+from support.servers.influxdb import InfluxDB
 
 from warren.config import Config, HttpSink
 from warren.history import table

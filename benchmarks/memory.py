@@ -1,6 +1,6 @@
 """Memory while catching up on many millions of commits: it does not grow with what is read.
 
-PYTHONPATH=src .venv/bin/python benchmarks/memory.py
+PYTHONPATH=src:tests .venv/bin/python benchmarks/memory.py
 """
 
 import sys

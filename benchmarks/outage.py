@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 
 from boards import board
-from config_files import MINIMAL, load_text
 from measured import wait_until, where, write
 from pyspark.sql import SparkSession
-from servers.influxdb import InfluxDB
+from support.config_files import MINIMAL, load_text
+from support.servers.influxdb import InfluxDB
 
 from warren.config import Config
 from warren.history.keeper import Keeper

@@ -32,8 +32,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from measured import get, now_mb, tree, wait_until, where, write
 
-from warren.demo.broker import Broker
-from warren.demo.offsets_records import make_offsets_topic
+from warren.demo.broker import Broker, make_offsets_topic
 
 GROUPS, PARTITIONS, KEPT = 10, 20, 5  # a round's groups, its topic's partitions; rounds alive
 PROTOCOLS = ("classic", "consumer")

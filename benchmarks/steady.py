@@ -1,6 +1,6 @@
 """Caught up, ten commits a second, 50 offsets partitions: what it costs, how old answers are.
 
-PYTHONPATH=src .venv/bin/python benchmarks/steady.py
+PYTHONPATH=src:tests .venv/bin/python benchmarks/steady.py
 """
 
 import subprocess
@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, TopicPartition
 from measured import cpu_seconds, get, peak_mb, wait_until, where, write
 from support.loader import Load, create_topics
 
-from warren.demo.broker import Broker, Ports
+from warren.demo.broker import Broker, free_ports
 
 COMMITS_A_SECOND = 10
 GROUPS = 10
@@ -73,7 +73,7 @@ def main(warm_up: int, seconds: int, probes: int) -> None:
         Broker(offsets_partitions=50) as broker,
         tempfile.TemporaryDirectory(prefix="warren-benchmark-") as directory,
     ):
-        port = Ports.free().plain
+        (port,) = free_ports(1)
         text = CONFIGURATION.format(directory=directory, bootstrap=broker.bootstrap, port=port)
         Path(directory, "burrow.toml").write_text(text)
         load = Load(newest_ms=0, partitions=TOPIC_PARTITIONS)

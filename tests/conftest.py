@@ -8,10 +8,9 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
-from servers.opensearch import OpenSearch
+from support.servers.opensearch import OpenSearch
 
-from warren.demo.broker import Broker
-from warren.demo.offsets_records import make_offsets_topic
+from warren.demo.broker import Broker, make_offsets_topic
 from warren.spark.session import start_session, stop_session
 
 MakeTopics = Callable[..., None]

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from config_files import load_text
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
+from support.config_files import load_text
 
 from warren.clients import kafka
 from warren.config import Connection, Sasl, Tls

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from e2e.kafka import Kafka
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
-from records import commit_key, commit_value
+from support.kafka_clients import Kafka
+from support.records import commit_key, commit_value
 
 from warren import config
 from warren.decode.commits import decode

@@ -4,7 +4,7 @@ import json
 import re
 
 import msgspec
-from compat.asking import Got, ask, important
+from compat.raw_http import Got, ask, important
 from compat.replay import RECORDING, Replay
 
 from warren.model.go_json import encode

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from compat.asking import Got, ask, important
+from compat.raw_http import Got, ask, important
 
 from warren import config
 from warren.serve.http.listeners import bind

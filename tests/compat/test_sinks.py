@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from compat.replay import Replay
 from pyspark.sql import DataFrame, SparkSession
-from sinks.telegraf import UNFOUND, in_order, parsed, recorded_documents, recorded_lines
+from support.telegraf import UNFOUND, in_order, parsed, recorded_documents, recorded_lines
 
 from warren.config import HistorySettings
 from warren.evaluate.judge import JudgeSettings

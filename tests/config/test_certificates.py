@@ -4,7 +4,6 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from config_files import MINIMAL, load_text, problems_of
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -16,6 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 from cryptography.x509.oid import NameOID
+from support.config_files import MINIMAL, load_text, problems_of
 
 TLS = """client-profile = "p"
 [client-profile.p]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from config_files import load_text
+from support.config_files import load_text
 
 from warren.config import FrozenMap, Secret, document, load
 from warren.config.config import NAMED, SINGLE

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from config_files import MINIMAL, load_text, problems_of
+from support.config_files import MINIMAL, load_text, problems_of
 
 
 def test_the_environment_beats_the_file(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from config_files import MINIMAL, load_text, problems_of
+from support.config_files import MINIMAL, load_text, problems_of
 
 from warren.config import load
 from warren.errors import ConfigError

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from config_files import MINIMAL, load_text
+from support.config_files import MINIMAL, load_text
 
 from warren.errors import ConfigError
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from config_files import MINIMAL, load_text
+from support.config_files import MINIMAL, load_text
 
 
 def test_what_is_done_is_passed_over(tmp_path: Path) -> None:

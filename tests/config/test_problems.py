@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from config_files import MINIMAL, load_text, problems_of
+from support.config_files import MINIMAL, load_text, problems_of
 
 HOST_PORT = "must be host:port, the port from 1 to 65535"
 # By the lines they get; the text is added to a configuration that is fine.

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from config_files import MINIMAL, load_text, problems_of
+from support.config_files import MINIMAL, load_text, problems_of
 
 INFLUX = '[sink.x]\nclass-name = "influxdb"\nurl = "http://localhost:8086"\n'
 SEARCH = '[sink.x]\nclass-name = "elasticsearch"\nurl = "https://localhost:9200"\n'

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from config_files import MINIMAL, load_text, problems_of
+from support.config_files import MINIMAL, load_text, problems_of
 
 from warren.config import Config, Notifier
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from plain_reading import plain_reading
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
+from support.plain_decoder import plain_reading
 
 from warren.config import GroupFilter
 from warren.decode.commits import GROUP_KEYS, SHARE_KEYS, STREAMS_KEYS, decode

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
-from records import blob, commit_key, commit_value, group_key, int16, int32, int64, string
+from support.records import blob, commit_key, commit_value, group_key, int16, int32, int64, string
 
 from warren.decode.commits import decode
 from warren.decode.group_records import Cursor, Value, parse_group_record, read_assignment

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from conformance.conftest import RecordCase, Vectors
-from evaluate.history import Past, Slot, history
+from support.sample_windows import Past, Slot, history
 
 from warren.evaluate import rules
 from warren.evaluate.judge import JudgeSettings, judge

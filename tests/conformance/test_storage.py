@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
-from config_files import MINIMAL, problems_of
 from conformance.conftest import RecordCase, Vectors
-from windows.batches import COMMITS
-from windows.model import Model, Slot
+from support.batches import COMMITS
+from support.config_files import MINIMAL, problems_of
+from support.window_model import Model, Slot
 
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.model.group_filter import GroupFilter

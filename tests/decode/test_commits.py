@@ -4,10 +4,10 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plain_reading import plain_reading
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
-from records import commit_key, commit_value, group_key, int16, int64, string, varint
+from support.plain_decoder import plain_reading
+from support.records import commit_key, commit_value, group_key, int16, int64, string, varint
 
 from warren.decode.commits import GROUP_KEYS, SHARE_KEYS, STREAMS_KEYS, decode
 from warren.model.tables import DECODED, RECORDS

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from support.servers.secure_broker import SecureBroker
 
 from warren.demo.broker import Broker
 from warren.errors import StartError
@@ -18,8 +19,8 @@ SILENT = {"log_level": 0, "socket.timeout.ms": 5000}
 
 
 @pytest.fixture(scope="module")
-def secure_broker() -> Iterator[Broker]:
-    with Broker(offsets_partitions=4, secure=True) as broker:
+def secure_broker() -> Iterator[SecureBroker]:
+    with SecureBroker(offsets_partitions=4) as broker:
         yield broker
 
 
@@ -31,15 +32,15 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def test_the_right_password_is_let_in_over_tls(secure_broker: Broker) -> None:
-    admin = AdminClient(secure_broker.secure_client() | SILENT)
+def test_the_right_password_is_let_in_over_tls(secure_broker: SecureBroker) -> None:
+    admin = AdminClient(secure_broker.client() | SILENT)
 
     assert list(admin.list_topics(timeout=20).brokers) == [1]
 
 
-def test_a_wrong_password_is_refused(secure_broker: Broker) -> None:
+def test_a_wrong_password_is_refused(secure_broker: SecureBroker) -> None:
     errors: list[KafkaError] = []
-    settings = secure_broker.secure_client(password="wrong") | SILENT
+    settings = secure_broker.client(password="wrong") | SILENT
     admin = AdminClient(settings | {"error_cb": errors.append})
 
     with pytest.raises(KafkaException):
@@ -49,15 +50,15 @@ def test_a_wrong_password_is_refused(secure_broker: Broker) -> None:
     assert KafkaError._AUTHENTICATION in [error.code() for error in errors]  # noqa: SLF001  librdkafka's own name
 
 
-def test_a_client_that_does_not_know_the_authority_is_refused(secure_broker: Broker) -> None:
-    settings = secure_broker.secure_client() | SILENT
+def test_a_client_that_does_not_know_the_authority_is_refused(secure_broker: SecureBroker) -> None:
+    settings = secure_broker.client() | SILENT
     del settings["ssl.ca.location"]
 
     with pytest.raises(KafkaException):
         AdminClient(settings).list_topics(timeout=3)
 
 
-def test_data_and_address_outlast_a_stop_and_a_kill(secure_broker: Broker) -> None:
+def test_data_and_address_outlast_a_stop_and_a_kill(secure_broker: SecureBroker) -> None:
     address = {"bootstrap.servers": secure_broker.bootstrap} | SILENT
     admin = AdminClient(address)
     admin.create_topics([NewTopic("kept", 1, 1)])["kept"].result(30)
@@ -95,7 +96,8 @@ def test_a_given_directory_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_broker_that_cannot_start_says_why_and_leaves_nothing() -> None:
-    broker = Broker(properties={"num.io.threads": "-1"})
+    broker = Broker()
+    broker.configure({"num.io.threads": "-1"})
 
     with pytest.raises(StartError, match=r"num\.io\.threads"), broker:
         pass

@@ -5,7 +5,8 @@ import re
 import signal
 from pathlib import Path
 
-from demo.started import demo, wait_for
+from support.demo_process import demo
+from support.waiting import eventually
 
 from warren.demo.demo_groups import GROUPS
 
@@ -38,7 +39,7 @@ def test_a_second_ctrl_c_leaves_at_once_and_nothing_behind(tmp_path: Path) -> No
     with demo(tmp_path) as started:
         code, said = started.signal_at("broker/broker.log", signal.SIGINT, signal.SIGINT)
         # Who watches over the demo ends a moment after it.
-        wait_for(lambda: not started.left())
+        eventually(lambda: not started.left())
 
     assert "Traceback" not in said
     assert code in {0, 128 + signal.SIGINT}  # both may have come as one

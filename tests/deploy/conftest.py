@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from deploy.story import CLUSTER, Story
 from pyspark.sql import DataFrame, SparkSession
-from serve.running import CONFIG, running
-from servers.influxdb import InfluxDB
-from servers.opensearch import OpenSearch
-from servers.prometheus import Prometheus, prometheus
+from support.http_side import CONFIG, running
+from support.servers.influxdb import InfluxDB
+from support.servers.opensearch import OpenSearch
+from support.servers.prometheus import Prometheus, prometheus
 
 from warren.config.sections import HistorySettings
 from warren.history.board_rows import RowGranularity, rows

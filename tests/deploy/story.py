@@ -7,7 +7,7 @@ has gone silent.
 from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
-from serve.boards import Commit, add, cluster_board
+from support.boards import Commit, add, cluster_board
 
 from warren.model.board import Board
 from warren.model.tables import LOG_ENDS

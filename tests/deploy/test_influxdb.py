@@ -11,7 +11,7 @@ from deploy.dashboards import Target, filled, targets, variables
 from deploy.story import CLUSTER
 from deploy.thresholds import exceeds
 from generator.made import OTHER_ALERTING
-from servers.influxdb import InfluxDB
+from support.servers.influxdb import InfluxDB
 
 from warren.model.board import Board
 

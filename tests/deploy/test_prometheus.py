@@ -1,12 +1,12 @@
 """Every query of the dashboards for Prometheus finds something."""
 
 import re
-import time
 
 import pytest
 from deploy.dashboards import Target, filled, targets, variables
 from deploy.story import CLUSTER
-from servers.prometheus import Prometheus, Series
+from support.servers.prometheus import Prometheus, Series
+from support.waiting import eventually
 
 WINDOW_S = 60
 ENOUGH_S = 30
@@ -42,11 +42,11 @@ def test_every_query_finds_series_with_what_the_legend_shows(
     if choice != "one of each":
         unanswered = [each for each in unanswered if not each.dashboard.endswith("-group")]
 
-    until = time.monotonic() + ENOUGH_S
-    while unanswered and time.monotonic() < until:
-        unanswered = [e for e in unanswered if not is_answered(scraped, e, CHOSEN[choice])]
+    def left() -> list[str]:
+        unanswered[:] = [e for e in unanswered if not is_answered(scraped, e, CHOSEN[choice])]
+        return [str(each) for each in unanswered]
 
-    assert [str(each) for each in unanswered] == []
+    eventually(left, [], ENOUGH_S)
 
 
 def test_variables_offer_what_there_is(scraped: Prometheus) -> None:

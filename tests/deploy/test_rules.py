@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from generator.made import DEPLOY
-from servers.debian import executable
+from support.servers.debian import executable
 
 HERE = Path(__file__).parent
 

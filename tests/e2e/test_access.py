@@ -7,12 +7,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from config_files import load_text
-from e2e.kafka import Kafka
-from e2e.served import served
-from e2e.watching import Watching, eventually, watching
 from pyspark.sql import SparkSession
-from servers.guarded import (
+from support.config_files import load_text
+from support.kafka_clients import Kafka
+from support.monitor import Watching, watching
+from support.serve_process import served
+from support.servers.guarded_broker import (
     ASKER,
     OFFSETS_TOPIC,
     PLAIN_PASSWORD,
@@ -22,11 +22,12 @@ from servers.guarded import (
     guarded_broker,
     take_away,
 )
-from servers.tokens import Tokens, token_endpoint
+from support.servers.secure_broker import SecureBroker
+from support.servers.tokens import Tokens, token_endpoint
+from support.waiting import eventually
 
 from warren.clients import kafka
 from warren.config import Connection
-from warren.demo.broker import Broker
 from warren.errors import IamMissing
 
 SEES_TOPICS: Rule = ("describe", "topic", "*")
@@ -43,7 +44,7 @@ def tokens() -> Iterator[Tokens]:
 
 
 @pytest.fixture(scope="module")
-def guarded(tokens: Tokens, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+def guarded(tokens: Tokens, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureBroker]:
     with guarded_broker(tmp_path_factory.mktemp("keys"), tokens) as broker:
         asked = Kafka(broker.bootstrap)
         asked.make_topic("guarded", 5)
@@ -52,7 +53,7 @@ def guarded(tokens: Tokens, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield broker
 
 
-def profile(broker: Broker, sasl: str = "", tls: str = "") -> str:
+def profile(broker: SecureBroker, sasl: str = "", tls: str = "") -> str:
     named = 'sasl = "s"\n' if sasl else ""
     login = f"[sasl.s]\nusername = '{broker.user}'\n{sasl}\n" if sasl else ""
     return (
@@ -60,7 +61,7 @@ def profile(broker: Broker, sasl: str = "", tls: str = "") -> str:
     )
 
 
-def logins(broker: Broker, tokens: Tokens) -> dict[str, tuple[str, str]]:
+def logins(broker: SecureBroker, tokens: Tokens) -> dict[str, tuple[str, str]]:
     """Every way to log in: the brokers to ask, and the sections of a configuration."""
     shown = f"certfile = '{broker.ca.with_name('client.pem')}'\n"
     shown += f"keyfile = '{broker.ca.with_name('client.key')}'\n"
@@ -72,10 +73,10 @@ def logins(broker: Broker, tokens: Tokens) -> dict[str, tuple[str, str]]:
         "OAUTHBEARER": f"password = 'client secret'\n{token}",
     }
     by_password = {
-        name: (str(broker.secure_bootstrap), profile(broker, f"mechanism = '{name}'\n{lines}"))
+        name: (broker.secure_bootstrap, profile(broker, f"mechanism = '{name}'\n{lines}"))
         for name, lines in sasl.items()
     }
-    return by_password | {"mTLS": (str(broker.mutual_bootstrap), profile(broker, tls=shown))}
+    return by_password | {"mTLS": (broker.mutual_bootstrap, profile(broker, tls=shown))}
 
 
 def connection(folder: Path, sections: str) -> Connection:
@@ -85,7 +86,7 @@ def connection(folder: Path, sections: str) -> Connection:
 
 
 def test_every_login_is_taken_from_both_clients(
-    spark: SparkSession, guarded: Broker, tokens: Tokens, tmp_path: Path
+    spark: SparkSession, guarded: SecureBroker, tokens: Tokens, tmp_path: Path
 ) -> None:
     asked, read = {}, {}
     ways = logins(guarded, tokens)
@@ -116,7 +117,7 @@ role-arn = "arn:aws:iam::123456789012:role/{role}"
 
 
 def test_tokens_of_amazons_library_are_shown_to_the_brokers(
-    guarded: Broker, tokens: Tokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    guarded: SecureBroker, tokens: Tokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only Amazon can check Amazon's tokens: here its library is one that signs our own."""
     token = tokens.sign(guarded.user)
@@ -129,7 +130,7 @@ def test_tokens_of_amazons_library_are_shown_to_the_brokers(
         f"        return {token!r}, (time.time() + 300) * 1000\n"
     )
     made = connection(tmp_path, IAM.format(ca=guarded.ca, role="lags"))
-    servers = [str(guarded.secure_bootstrap)]
+    servers = [guarded.secure_bootstrap]
 
     with pytest.raises(IamMissing, match="pip install aws-msk-iam-sasl-signer-python"):
         kafka.admin_client(servers, made)
@@ -167,7 +168,7 @@ client-profile = "p"
 
 
 def test_the_rights_in_the_documentation_are_enough_and_none_is_too_much(
-    spark: SparkSession, guarded: Broker, tokens: Tokens, tmp_path: Path
+    spark: SparkSession, guarded: SecureBroker, tokens: Tokens, tmp_path: Path
 ) -> None:
     server, sections = logins(guarded, tokens)["SCRAM-SHA-512"]
 
@@ -228,7 +229,7 @@ client-profile = "p"
 
 
 def test_class_kafka_admin_needs_to_describe_and_nothing_else(
-    spark: SparkSession, guarded: Broker, tmp_path: Path
+    spark: SparkSession, guarded: SecureBroker, tmp_path: Path
 ) -> None:
     lines = f"mechanism = 'SCRAM-SHA-256'\npassword = '{SCRAM_PASSWORD}'"
     login = profile(guarded, lines).replace(f"'{guarded.user}'", f"'{ASKER}'")
@@ -304,7 +305,9 @@ ANSWERS = (
 )
 
 
-def test_secrets_are_nowhere_to_be_seen(guarded: Broker, tokens: Tokens, tmp_path: Path) -> None:
+def test_secrets_are_nowhere_to_be_seen(
+    guarded: SecureBroker, tokens: Tokens, tmp_path: Path
+) -> None:
     server, _ = logins(guarded, tokens)["SCRAM-SHA-512"]
     allow(guarded, [SEES_GROUPS])
     file = tmp_path / "password"

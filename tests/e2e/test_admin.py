@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from e2e.kafka import CLASSIC, Kafka, commit, wait_assigned
-from e2e.protocol import Connection
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support.kafka_clients import CLASSIC, Kafka, commit, wait_assigned
+from support.monitor import Watching, source, storage, watching
+from support.raw_protocol import Connection
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import records
-from e2e.kafka import Kafka
-from e2e.watching import eventually
 from pyspark.sql import SparkSession
 from structlog.testing import capture_logs
+from support import records
+from support.kafka_clients import Kafka
+from support.waiting import eventually
 
 from warren.config import ClientProfile, Connection, Consumer, Storage
 from warren.demo.broker import Broker

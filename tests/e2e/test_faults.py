@@ -13,18 +13,20 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import NewTopic
-from e2e.kafka import Kafka
-from e2e.protocol import STREAMS_PROPERTIES, Connection
-from e2e.watching import EVENTUALLY_S, Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
-from support.broker_cluster import BrokerCluster
-from windows.batches import NOW, Record, batch
+from support.batches import NOW, Record, batch
+from support.kafka_clients import Kafka
+from support.monitor import Watching, source, storage, watching
+from support.raw_protocol import STREAMS_PROPERTIES, Connection
+from support.records import commit_key, commit_value
+from support.servers.broker_cluster import BrokerCluster
+from support.signals import freeze, thaw
+from support.waiting import WAIT_S, eventually
 
 from warren.config import Storage
-from warren.demo.offsets_records import OFFSETS_TOPIC, commit_key, commit_value
 from warren.pipeline.cluster import new_cluster
 from warren.pipeline.steps import reap_groups, refresh_ends, refresh_topics
-from warren.sources.group_offsets import list_groups, partition_of
+from warren.sources.group_offsets import OFFSETS_TOPIC, list_groups, partition_of
 from warren.sources.log_ends import renew_leaders
 
 MOVES_FROM_3, MOVES_FROM_2, STAYS, GOES_WITH_2 = range(4)
@@ -153,7 +155,7 @@ def test_a_frozen_broker_costs_nothing_but_what_it_alone_has(
     wait_for(watched, "on-one", [3], "lonely")
     wait_for(watched, "on-two", [3], "lonely")
 
-    brokers[2].freeze()
+    freeze(brokers[2].pid)
     try:
         commit(kafka, moving, 4)
         kafka.write(LONELY, [record("on-one", 4)], ON_1)
@@ -165,7 +167,7 @@ def test_a_frozen_broker_costs_nothing_but_what_it_alone_has(
         assert cluster(watched)["data_age_s"] < FRESH_S
         assert watched.is_ready()
     finally:
-        brokers[2].thaw()
+        thaw(brokers[2].pid)
 
     kafka.write(LONELY, [record("on-two", 4)], ON_2)
     wait_for(watched, "on-two", [3, 4], "lonely", seconds=FROZEN_S)
@@ -181,7 +183,7 @@ def test_when_all_are_frozen_the_age_of_what_is_known_is_told(
     wait_for(watched, group, [3])
 
     for broker in brokers.brokers:
-        broker.freeze()
+        freeze(broker.pid)
     try:
         eventually(lambda: bool(cluster(watched)["problem"]), expected=True)
         eventually(lambda: cluster(watched)["data_age_s"] > 5, expected=True)
@@ -189,7 +191,7 @@ def test_when_all_are_frozen_the_age_of_what_is_known_is_told(
         assert is_stopped(watched)
     finally:
         for broker in brokers.brokers:
-            broker.thaw()
+            thaw(broker.pid)
 
     commit(kafka, group, 4)
     wait_for(watched, group, [3, 4], seconds=FROZEN_S)
@@ -224,7 +226,7 @@ def wait_for(
     group: str,
     expected: list[int],
     cluster: str = "three",
-    seconds: float = EVENTUALLY_S,
+    seconds: float = WAIT_S,
 ) -> None:
     eventually(lambda: offsets(watched, group, cluster), expected, seconds)
 

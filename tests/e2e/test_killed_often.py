@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from e2e.kafka import Kafka
-from e2e.served import HTTP, served
-from e2e.watching import Site, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support.kafka_clients import Kafka
+from support.monitor import Site, source, storage, watching
+from support.serve_process import HTTP, served
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from e2e.kafka import CLASSIC, KIP_848, Kafka, commit, wait_assigned
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support.kafka_clients import CLASSIC, KIP_848, Kafka, commit, wait_assigned
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -3,12 +3,13 @@
 import time
 from pathlib import Path
 
-import records
 from confluent_kafka import TopicPartition
-from e2e.kafka import Kafka
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
-from windows.batches import NOW, Record, batch, log_ends
+from support import records
+from support.batches import NOW, Record, batch, log_ends
+from support.kafka_clients import Kafka
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.config import Consumer, Storage
 from warren.demo.broker import Broker

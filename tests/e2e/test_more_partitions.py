@@ -4,13 +4,13 @@ from functools import partial
 from pathlib import Path
 
 from confluent_kafka import KafkaException
-from e2e.kafka import Kafka
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support.kafka_clients import Kafka
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
-from warren.demo.broker import Broker
-from warren.demo.offsets_records import OFFSETS_TOPIC, make_offsets_topic
-from warren.sources.group_offsets import partition_of
+from warren.demo.broker import Broker, make_offsets_topic
+from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 
 TOPIC = "read-on"
 BEFORE, AFTER = 2, 5

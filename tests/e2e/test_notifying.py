@@ -4,10 +4,11 @@ import json
 import socket
 from pathlib import Path
 
-from e2e.kafka import Kafka
-from e2e.watching import eventually, source, watching
 from pyspark.sql import SparkSession
-from servers.http_receiver import HttpReceiver, http_receiver
+from support.kafka_clients import Kafka
+from support.monitor import source, watching
+from support.servers.http_receiver import HttpReceiver, http_receiver
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

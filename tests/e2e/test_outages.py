@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.kafka import Kafka
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support.kafka_clients import Kafka
+from support.monitor import Watching, source, storage, watching
+from support.signals import freeze, thaw
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 
@@ -117,13 +119,13 @@ def test_a_broker_that_is_frozen_is_told_of_while_it_is_read_and_after(
         eventually(lambda: bool(watched.monitor.clusters["cold"].ends_s), expected=True)
         words = []
         for _ in ("before all is read", "after"):
-            shaky.freeze()
+            freeze(shaky.pid)
             try:
                 eventually(lambda: is_in_trouble(watched, "cold"), expected=True)
                 word, line, *_ = ready(watched).splitlines()
                 told = words_of_clusters(watched)
             finally:
-                shaky.thaw()
+                thaw(shaky.pid)
             eventually(lambda: is_in_trouble(watched, "cold"), expected=False)
             eventually(lambda: ready(watched), "READY")
             words.append(word)

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from e2e.kafka import Kafka
-from e2e.served import HTTP, Served, served
-from e2e.watching import Site, eventually, source
+from support.kafka_clients import Kafka
+from support.monitor import Site, source
+from support.serve_process import HTTP, Served, served
+from support.servers.secure_broker import SecureBroker
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 
@@ -87,13 +89,13 @@ def ended(started: Served, number: signal.Signals) -> Outcome:
 
 
 @pytest.fixture(scope="module")
-def secure_broker() -> Iterator[Broker]:
-    with Broker(offsets_partitions=4, secure=True) as broker:
+def secure_broker() -> Iterator[SecureBroker]:
+    with SecureBroker(offsets_partitions=4) as broker:
         yield broker
 
 
 def test_a_log_in_serves_both_clients_a_wrong_one_is_told_and_a_term_signal_ends_all(
-    tmp_path: Path, secure_broker: Broker
+    tmp_path: Path, secure_broker: SecureBroker
 ) -> None:
     kafka = Kafka(secure_broker.bootstrap)
     kafka.make_topic("secret", 9)
@@ -120,12 +122,12 @@ def problem(site: Site, cluster: str) -> str:
     return str(health[cluster]["problem"]) if cluster in health else ""
 
 
-def secured(name: str, broker: Broker, password: str) -> str:
+def secured(name: str, broker: SecureBroker, password: str) -> str:
     profile = f'client-profile = "{name}"'
     return (
         f'[client-profile.{name}]\ntls = "{name}"\nsasl = "{name}"\n'
         f'[tls.{name}]\ncafile = "{broker.ca}"\n'
         f'[sasl.{name}]\nmechanism = "SCRAM-SHA-512"\nusername = "{broker.user}"\n'
         f'password = "{password}"\n'
-        + source(name, str(broker.secure_bootstrap), profile, on_cluster=(profile,))
+        + source(name, broker.secure_bootstrap, profile, on_cluster=(profile,))
     )

@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
-import records
-from e2e.kafka import CLASSIC, Kafka, wait_assigned
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support import records
+from support.kafka_clients import CLASSIC, Kafka, wait_assigned
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-import records
-from e2e.kafka import Kafka
-from e2e.kafka import Record as Written
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support import records
+from support.kafka_clients import Kafka
+from support.kafka_clients import Record as Written
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 from warren.sources.group_offsets import partition_of

@@ -3,9 +3,10 @@
 import signal
 from pathlib import Path
 
-from e2e.kafka import Kafka
-from e2e.served import HTTP, served
-from e2e.watching import eventually, source
+from support.kafka_clients import Kafka
+from support.monitor import source
+from support.serve_process import HTTP, served
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.kafka import Kafka
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
+from support.kafka_clients import Kafka
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from e2e.kafka import CLASSIC, Kafka, commit, wait_assigned
-from e2e.watching import Watching, eventually, source, storage, watching
 from pyspark.sql import SparkSession
-from servers.influxdb import InfluxDB
-from servers.opensearch import OpenSearch
-from sinks.receiver import Receiver, receiver
+from support.kafka_clients import CLASSIC, Kafka, commit, wait_assigned
+from support.monitor import Watching, source, storage, watching
+from support.servers.influxdb import InfluxDB
+from support.servers.opensearch import OpenSearch
+from support.servers.store_receiver import Receiver, receiver
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -4,11 +4,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from e2e.served import HTTP, served
-from e2e.watching import Site, eventually, source, watching
 from pyspark.sql import SparkSession
-from servers.spark_cluster import SparkCluster
 from support import loader
+from support.monitor import Site, source, watching
+from support.serve_process import HTTP, served
+from support.servers.spark_cluster import SparkCluster
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

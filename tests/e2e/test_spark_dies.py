@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from e2e.kafka import Kafka
-from e2e.served import HTTP, Served, served
-from e2e.watching import Site, eventually, source
-from servers.http_receiver import HttpReceiver, http_receiver
+from support.kafka_clients import Kafka
+from support.monitor import Site, source
+from support.serve_process import HTTP, Served, served
+from support.servers.http_receiver import HttpReceiver, http_receiver
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

@@ -5,10 +5,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from e2e.kafka import Kafka
-from e2e.served import HTTP, Served, served
-from e2e.watching import Site, eventually, source, storage
 from pyspark.sql import SparkSession
+from support.kafka_clients import Kafka
+from support.monitor import Site, source, storage
+from support.serve_process import HTTP, Served, served
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

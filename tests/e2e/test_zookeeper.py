@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 from conftest import MakeTopics
-from e2e.watching import eventually, source, watching
 from pyspark.sql import SparkSession
-from servers.zookeeper import Zookeeper
+from support.monitor import source, watching
+from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 

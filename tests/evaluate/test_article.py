@@ -3,7 +3,7 @@
 Its pictures are lost; the windows below follow its words: ten commits, one a minute.
 """
 
-from evaluate.history import Past, Slot, history
+from support.sample_windows import Past, Slot, history
 
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.evaluate.rules import Rule

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import records
 import structlog
-from config_files import MINIMAL
-from notify.messages import message
-from test_snapshots import fill, only_file, snapshots
+from support import records
+from support.config_files import MINIMAL
+from support.messages import message
+from support.sample_snapshots import fill, only_file, snapshots
 
 from warren.config import Consumer, GroupFilter, Notifier, Storage, load, render_effective
 from warren.decode.group_records import parse_group_record
@@ -135,7 +135,8 @@ def take_template(data: bytes) -> None:
 
 
 def shipped_templates() -> list[bytes]:
-    recorded = json.loads((ROOT / "tests/notify/go-templates.json").read_text())["templates"]
+    recording = ROOT / "tests/notify/templates/go-templates.json"
+    recorded = json.loads(recording.read_text())["templates"]
     sources = [case["template"].encode() for case in recorded.values()]
     sources += [file.read_bytes() for file in sorted((ROOT / "config").glob("*.tmpl"))]
     return [b"group\n" + source for source in sources]

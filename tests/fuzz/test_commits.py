@@ -5,10 +5,10 @@ import secrets
 
 import pyarrow as pa
 import pytest
-import records
 from fuzz.mutations import Mutations
-from plain_reading import plain_reading
 from pyspark.sql import SparkSession
+from support import records
+from support.plain_decoder import plain_reading
 
 from warren.decode.commits import decode
 from warren.model.tables import RECORDS

@@ -2,17 +2,17 @@
 
 import itertools
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from history.kept import group, write
 from pyspark.sql import SparkSession
-from serve.boards import NOW_S, cluster_board, windows_of
 from structlog.testing import capture_logs
+from support.boards import NOW_S, cluster_board, windows_of
+from support.history_rows import group, write
+from support.waiting import eventually
 
 from warren.config import HistorySettings
 from warren.errors import ClockBehind, NotKept
@@ -45,13 +45,6 @@ def boards_at(*seconds: int) -> Callable[[], Board]:
     return lambda: Board(NOW_MS + next(after) * 1000, {"local": cluster}, health)
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + DEADLINE_S
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
 @contextmanager
 def running(keeper: Keeper) -> Iterator[None]:
     stop = threading.Event()
@@ -75,7 +68,7 @@ def test_one_moment_is_kept_in_every_interval(spark: SparkSession, tmp_path: Pat
     keeper = Keeper(spark, str(tmp_path), HistorySettings(history_interval=1), newest)
 
     with running(keeper):
-        wait_until(lambda: kept(keeper) >= 2)
+        eventually(lambda: kept(keeper) >= 2)
 
     rows = spark.read.format("delta").load(str(tmp_path)).select("cluster", "moment_ms", "kind")
     found = rows.collect()
@@ -114,7 +107,7 @@ def keep(spark: SparkSession, directory: Path, *seconds: int) -> None:
         spark, str(directory), HistorySettings(history_interval=60), boards_at(*seconds)
     )
     with running(keeper):
-        wait_until(lambda: keeper.health()["last_moment_ms"] == NOW_MS + seconds[-1] * 1000)
+        eventually(lambda: keeper.health()["last_moment_ms"] == NOW_MS + seconds[-1] * 1000)
 
 
 def test_another_keeper_goes_on_where_one_ended(spark: SparkSession, tmp_path: Path) -> None:

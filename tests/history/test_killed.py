@@ -4,24 +4,23 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from history import keeping
+from history import keeper_process
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from servers.influxdb import InfluxDB
-from sinks.kept import config, running, wait_until
+from support.servers.influxdb import InfluxDB
+from support.sink_streams import config, running, sink_health
+from support.waiting import eventually
 
-DEADLINE_S = 120
 BEFORE = 3  # moments that are to be kept before the end
 
 
 def kill_in_mid_append(file: Path, history: Path) -> list[int]:
     """The moments it said were kept; it ends when a file is written that no commit knows yet."""
     with subprocess.Popen(
-        [sys.executable, keeping.__file__, str(file)],
+        [sys.executable, keeper_process.__file__, str(file)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
@@ -37,9 +36,8 @@ def kill_in_mid_append(file: Path, history: Path) -> list[int]:
 
 
 def _wait_for_another(history: Path) -> None:
-    before, until = data_files(history), time.monotonic() + DEADLINE_S
-    while data_files(history) == before and time.monotonic() < until:
-        time.sleep(0.001)
+    before = data_files(history)
+    eventually(lambda: data_files(history) != before, pause_s=0.001)
 
 
 def data_files(history: Path) -> int:
@@ -63,7 +61,8 @@ def test_history_and_sinks_go_on_after_kill_9(spark: SparkSession, tmp_path: Pat
         sink = f'class-name = "influxdb"\nurl = "{influx.url}"\ndatabase = "killed"\n'
         settings = config(
             tmp_path,
-            f'history-interval = {keeping.INTERVAL_S}\n[sink.killed]\n{sink}since = "earliest"\n',
+            f"history-interval = {keeper_process.INTERVAL_S}\n",
+            f'[sink.killed]\n{sink}since = "earliest"\n',
         )
         said = [
             moment
@@ -77,13 +76,17 @@ def test_history_and_sinks_go_on_after_kill_9(spark: SparkSession, tmp_path: Pat
         )
         found = {row.moment_ms: (row.rows, row.different) for row in counted.collect()}
         with running(spark, settings) as sinks:
-            wait_until(lambda: sinks["killed"].health()["delivered_ms"] == max(found), sinks)
+            eventually(
+                lambda: sinks["killed"].health()["delivered_ms"],
+                max(found),
+                more=lambda: sink_health(sinks),
+            )
         points = stored(influx)
 
-    named = keeping.ROWS - len(keeping.CLUSTERS)  # log ends have no group
-    assert set(found.values()) == {(keeping.ROWS, named)}
+    named = keeper_process.ROWS - len(keeper_process.CLUSTERS)  # log ends have no group
+    assert set(found.values()) == {(keeper_process.ROWS, named)}
     assert set(said) <= found.keys()
     assert len(said) >= 2 * BEFORE
-    intervals = [moment // (1000 * keeping.INTERVAL_S) for moment in found]
+    intervals = [moment // (1000 * keeper_process.INTERVAL_S) for moment in found]
     assert len(set(intervals)) == len(intervals)
-    assert points == dict.fromkeys(found, keeping.ROWS)
+    assert points == dict.fromkeys(found, keeper_process.ROWS)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from history.kept import MINUTE_MS, START_MS, Row, group, log_end, minute, partition, write
 from pyspark.sql import SparkSession
+from support.history_rows import MINUTE_MS, START_MS, Row, group, log_end, minute, partition, write
 
 from warren.errors import NoHistory
 from warren.history import group_history, spark_queries

@@ -4,8 +4,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from history.kept import START_MS, group, minute, moment, partition, write
 from pyspark.sql import SparkSession
+from support.history_rows import START_MS, group, minute, moment, partition, write
 
 from warren.history import table, upkeep
 

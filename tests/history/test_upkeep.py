@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from history.kept import group, moment
 from pyspark.sql import SparkSession
+from support.history_rows import group, moment
 
 from warren.errors import NotKept
 from warren.history import table

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from config_files import MINIMAL, load_text
-from notify.receiving import in_threads, wait_until
+from notify.receiver import in_threads
+from support.config_files import MINIMAL, load_text
+from support.waiting import eventually
 
 from warren.config import Config
 from warren.leadership.leadership import leadership
@@ -33,7 +34,7 @@ class Instance:
         """One round with that board, until everything it asks for was sent and noted."""
         self.board = board
         self.notifying.look(next(self._turns), board.moment_ms)
-        wait_until(lambda: not any(each.health()["queued"] for each in self.notifying.deliveries))
+        eventually(lambda: not any(each.health()["queued"] for each in self.notifying.deliveries))
         self.notifying.note_delivered(board.moment_ms)
 
 
@@ -42,7 +43,7 @@ def instance(config: Config, receivers: Mapping[str, Sender]) -> Iterator[Instan
     made = Instance(config, receivers)
     deliveries = [each.run for each in made.notifying.deliveries]
     with in_threads([made.lock.run, *deliveries]):
-        wait_until(lambda: made.lock.leads)
+        eventually(lambda: made.lock.leads)
         made.notifying.take_over()
         yield made
 

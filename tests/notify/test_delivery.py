@@ -4,8 +4,9 @@ import weakref
 from collections.abc import Mapping
 
 import pytest
-from notify.judged import statuses
-from notify.receiving import Receiver, running, wait_until
+from notify.receiver import Receiver, running
+from notify.sample_verdicts import statuses
+from support.waiting import eventually
 
 from warren.errors import SendFailed
 from warren.model.status import Status
@@ -52,7 +53,7 @@ def test_messages_come_in_the_order_they_were_asked_for() -> None:
     module.update("local", wanted("a", "close", "open") | wanted("b", "open"))
 
     with running(module):
-        wait_until(lambda: len(receiver.got) == 3)
+        eventually(lambda: len(receiver.got) == 3)
 
     assert [each for each in receiver.heard if each.endswith(" a")] == ["close a", "open a"]
     assert receiver.heard[0] == "close a"
@@ -67,10 +68,10 @@ def test_what_fails_is_sent_again_until_it_is_taken() -> None:
     module.update("local", wanted("a", "open"))
 
     with running(module):
-        wait_until(lambda: receiver.attempts == 1)
+        eventually(lambda: receiver.attempts == 1)
         assert module.take_delivered() == []
         receiver.refusal = None
-        wait_until(lambda: receiver.heard == ["open a"])
+        eventually(lambda: receiver.heard == ["open a"])
 
     assert outcomes(module) == {"sent": 1, "failed": 1, "retried": 1}
     assert module.problem == ""
@@ -82,8 +83,8 @@ def test_retries_wait_longer_each_time() -> None:
     module.update("local", wanted("a", "open"))
 
     with running(module):
-        wait_until(lambda: receiver.attempts == 2)
-        wait_until(lambda: outcomes(module).get("failed") == 2)
+        eventually(lambda: receiver.attempts == 2)
+        eventually(lambda: outcomes(module).get("failed") == 2)
         assert receiver.attempts == 2  # the third is a second away at least
 
     assert module.problem == "connection refused"
@@ -95,10 +96,10 @@ def test_what_cannot_work_is_dropped_until_a_round_asks_again() -> None:
     module.update("local", wanted("a", "open"))
 
     with running(module):
-        wait_until(lambda: outcomes(module).get("dropped") == 1)
+        eventually(lambda: outcomes(module).get("dropped") == 1)
         receiver.refusal = None
         module.update("local", wanted("a", "open"))
-        wait_until(lambda: receiver.heard == ["open a"])
+        eventually(lambda: receiver.heard == ["open a"])
 
     assert outcomes(module) == {"sent": 1, "failed": 1, "dropped": 1}
 
@@ -109,11 +110,11 @@ def test_a_group_that_recovered_before_anybody_heard_of_it_is_not_mentioned() ->
     module.update("local", wanted("a", "open"))
 
     with running(module):
-        wait_until(lambda: receiver.attempts == 1)
+        eventually(lambda: receiver.attempts == 1)
         module.update("local", {})
         receiver.refusal = None
         module.update("local", wanted("b", "open"))
-        wait_until(lambda: receiver.heard == ["open b"])
+        eventually(lambda: receiver.heard == ["open b"])
 
     assert outcomes(module) == {"sent": 1, "failed": 1, "superseded": 1}
 
@@ -126,7 +127,7 @@ def test_a_round_leaves_alone_what_other_clusters_wait_to_tell() -> None:
     module.update("remote", {})
 
     with running(module):
-        wait_until(lambda: receiver.heard == ["open a"])
+        eventually(lambda: receiver.heard == ["open a"])
 
 
 def test_a_round_while_a_message_is_on_its_way_does_not_send_it_twice() -> None:
@@ -136,13 +137,13 @@ def test_a_round_while_a_message_is_on_its_way_does_not_send_it_twice() -> None:
     module.update("local", wanted("a", "open"))
 
     with running(module):
-        wait_until(lambda: receiver.attempts == 1)
+        eventually(lambda: receiver.attempts == 1)
         module.update("local", wanted("a", "open"))
         receiver.answers.set()
-        wait_until(lambda: receiver.heard == ["open a"])
+        eventually(lambda: receiver.heard == ["open a"])
         module.update("local", wanted("a", "open"))  # the round did not know yet
         module.update("remote", wanted("b", "open", cluster="remote"))
-        wait_until(lambda: len(receiver.got) == 2)
+        eventually(lambda: len(receiver.got) == 2)
 
     assert receiver.heard == ["open a", "open b"]
 
@@ -155,7 +156,7 @@ def test_a_receiver_that_hangs_delays_nobody_else() -> None:
         module.update("local", wanted("a", "open") | wanted("b", "open"))
 
     with running(*modules):
-        wait_until(lambda: hanging.attempts == 1 and len(quick.got) == 2)
+        eventually(lambda: hanging.attempts == 1 and len(quick.got) == 2)
         assert hanging.got == []
         hanging.answers.set()
 
@@ -169,7 +170,7 @@ def test_who_may_not_send_does_not() -> None:
         module.clear()
         leads[0] = True
         module.update("local", wanted("b", "open"))
-        wait_until(lambda: len(receiver.got) == 1)
+        eventually(lambda: len(receiver.got) == 1)
 
     assert receiver.heard == ["open b"]
 
@@ -184,7 +185,7 @@ def test_ten_thousand_groups_at_once_are_a_few_messages_and_a_digest() -> None:
     module.update("local", many(10_000, "open"))
 
     with running(module):
-        wait_until(lambda: not module.health()["queued"])
+        eventually(lambda: not module.health()["queued"])
 
     *single, digest = receiver.got
     told = [each.group for each in single] + [line.group for line in digest.digest]
@@ -202,7 +203,7 @@ def test_openings_and_closes_have_a_digest_each() -> None:
     module.update("local", many(5, "close", "open"))
 
     with running(module):
-        wait_until(lambda: len(receiver.got) == 2)
+        eventually(lambda: len(receiver.got) == 2)
 
     assert [(each.event, len(each.digest)) for each in receiver.got] == [("close", 5), ("open", 5)]
 
@@ -213,9 +214,9 @@ def test_a_digest_that_fails_is_sent_again_whole() -> None:
     module.update("local", many(100, "open"))
 
     with running(module):
-        wait_until(lambda: receiver.attempts == 1)
+        eventually(lambda: receiver.attempts == 1)
         receiver.refusal = None
-        wait_until(lambda: not module.health()["queued"])
+        eventually(lambda: not module.health()["queued"])
 
     assert [len(each.digest) for each in receiver.got] == [100]
 
@@ -226,9 +227,9 @@ def test_when_the_minute_is_used_up_the_rest_waits() -> None:
     module.update("local", wanted("a", "open"))
 
     with running(module):
-        wait_until(lambda: receiver.heard == ["open a"])
+        eventually(lambda: receiver.heard == ["open a"])
         module.update("local", wanted("b", "open"))
-        wait_until(lambda: module.health()["queued"] == 1)
+        eventually(lambda: module.health()["queued"] == 1)
 
     assert receiver.heard == ["open a"]
 
@@ -246,7 +247,7 @@ def test_a_close_that_waits_holds_on_to_what_it_says_and_no_more() -> None:
     assert verdicts() is None
     receiver.refusal = None
     with running(module):
-        wait_until(lambda: len(receiver.got) == 2)
+        eventually(lambda: len(receiver.got) == 2)
     assert [each.result.total_lag for each in receiver.got] == [30, 30]
 
 
@@ -256,17 +257,17 @@ def test_what_a_receiver_took_before_the_lead_was_lost_is_told_apart() -> None:
     module.update("local", wanted("a", "open"))
 
     with running(module):
-        wait_until(lambda: len(receiver.got) == 1)
+        eventually(lambda: len(receiver.got) == 1)
         receiver.answers.clear()
         module.update("local", wanted("b", "open"))
-        wait_until(lambda: receiver.attempts == 2)
+        eventually(lambda: receiver.attempts == 2)
         module.clear()
         module.stop_leading()
         receiver.answers.set()
-        wait_until(lambda: len(receiver.got) == 2)
+        eventually(lambda: len(receiver.got) == 2)
         module.wait_for_answer(5)
         module.update("local", wanted("c", "open"))
-        wait_until(lambda: len(receiver.got) == 3)
+        eventually(lambda: len(receiver.got) == 3)
         module.wait_for_answer(5)
 
     assert [each.subject.group for each in module.take_from_last_lead()] == ["a", "b"]
@@ -281,8 +282,8 @@ def test_what_cannot_be_in_a_digest_comes_one_by_one_at_the_rate_there_is() -> N
     module.update("local", closing)
 
     with running(module):
-        wait_until(lambda: len(receiver.got) == 4)
-        wait_until(lambda: module.health()["queued"] == 6)
+        eventually(lambda: len(receiver.got) == 4)
+        eventually(lambda: module.health()["queued"] == 6)
 
     assert [len(each.digest) for each in receiver.got] == [0] * 4
     assert len({each.group for each in receiver.got}) == 4
@@ -298,13 +299,13 @@ def test_closes_that_are_refused_hold_back_no_opening(by_id: bool) -> None:  # n
     module.update("local", closes)
 
     with running(module):
-        wait_until(lambda: outcomes(module).get("failed", 0) >= 3)
+        eventually(lambda: outcomes(module).get("failed", 0) >= 3)
         module.update("local", closes | again | wanted("other", "open"))
-        wait_until(lambda: {"open other", "open group-00007"} <= {*receiver.heard})
+        eventually(lambda: {"open other", "open group-00007"} <= {*receiver.heard})
         assert module.problem == "connection refused"  # the closes still wait
         module.update("local", closes | again)  # by a round that does not know of it yet
         receiver.refusal = None
-        wait_until(lambda: not module.health()["queued"])
+        eventually(lambda: not module.health()["queued"])
 
     assert ("close group-00007" in receiver.heard) == by_id
     assert len(receiver.heard) == 2 + 29 + by_id
@@ -317,10 +318,10 @@ def test_a_close_comes_before_the_opening_if_it_is_taken_after_all() -> None:
     module.update("local", wanted("a", "close"))
 
     with running(module):
-        wait_until(lambda: outcomes(module).get("failed", 0) == 2)
+        eventually(lambda: outcomes(module).get("failed", 0) == 2)
         receiver.refusal = None
         module.update("local", wanted("a", "close", "open"))
-        wait_until(lambda: len(receiver.got) == 2)
+        eventually(lambda: len(receiver.got) == 2)
 
     assert receiver.heard == ["close a", "open a"]
 
@@ -347,6 +348,6 @@ def test_what_is_refused_uses_up_nothing_of_the_minute() -> None:
     module.update("local", wanted("a", "close"))
 
     with running(module):
-        wait_until(lambda: outcomes(module).get("failed", 0) == 1)
+        eventually(lambda: outcomes(module).get("failed", 0) == 1)
         module.update("local", wanted("a", "close") | wanted("b", "open"))
-        wait_until(lambda: receiver.heard == ["open b"])
+        eventually(lambda: receiver.heard == ["open b"])

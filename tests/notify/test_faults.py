@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from notify.instances import configured, instance, outcomes
-from notify.judged import NOW_MS, board_of, statuses
-from notify.receiving import wait_until
-from servers.http_receiver import HttpReceiver, http_receiver
-from servers.smtp import USER, smtp_server
+from notify.sample_verdicts import NOW_MS, board_of, statuses
 from structlog.testing import capture_logs
 from support.certificates import make_certificates
+from support.servers.http_receiver import HttpReceiver, http_receiver
+from support.servers.smtp import USER, smtp_server
+from support.waiting import eventually
 
 from warren.model.status import Status
 from warren.notify.senders.choose import make_sender
@@ -108,8 +108,8 @@ def test_every_fault_is_told_and_counted_and_the_others_go_on(tmp_path: Path) ->
         with capture_logs() as logged, instance(config, senders) as current:
             current.board = board_of({"local": statuses({"billing": Status.ERR})}, NOW_MS)
             current.notifying.look(0, NOW_MS)
-            wait_until(lambda: outcomes(current, "well") == {"sent": 1})
-            wait_until(lambda: all(outcomes(current, name).get("failed") for name in EXPECTED))
+            eventually(lambda: outcomes(current, "well") == {"sent": 1})
+            eventually(lambda: all(outcomes(current, name).get("failed") for name in EXPECTED))
             counted = {name: outcomes(current, name) for name in EXPECTED}
 
     lines: dict[str, list[str]] = {}

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 from notify.instances import configured, instance, outcomes
-from notify.judged import NOW_MS, board_of, statuses
-from servers.http_receiver import Received, http_receiver
-from servers.smtp import smtp_server
+from notify.sample_verdicts import NOW_MS, board_of, statuses
+from support.servers.http_receiver import Received, http_receiver
+from support.servers.smtp import smtp_server
 
 from warren.config import Config
 from warren.model.status import Status

@@ -6,12 +6,14 @@ import time
 from pathlib import Path
 
 import pytest
-from notify.contest import contest, wait_for
-from servers.http_receiver import HttpReceiver, http_receiver
-from servers.zookeeper import Zookeeper
+from support.contest import contest
+from support.servers.http_receiver import HttpReceiver, http_receiver
+from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 
+INSTANCE = Path(__file__).with_name("instance_process.py")
 ROUNDS_S = 1.5  # in which whoever leads looks at the group at least once
 SESSION_S = {"zookeeper": 2, "kafka": 6, "file": 0}
 BUSY_S = 6  # a machine may be; documented are two at most
@@ -62,22 +64,22 @@ def test_an_incident_is_opened_and_closed_once_though_who_leads_is_killed(
         places = {"zookeeper": server.address, "brokers": broker.bootstrap, "folder": tmp_path}
         config = CONFIG.format(lock=lock, url=receiver.url, **places)
 
-        with contest(tmp_path, config, "instance.py") as instances:
+        with contest(tmp_path, config, INSTANCE) as instances:
             first = instances.leader()
-            wait_for(lambda: told(receiver))
+            eventually(lambda: told(receiver))
             hold_on(receiver, ["/open"])
             killed = instances.signal(first["pid"], signal.SIGKILL)
             second = instances.leader(after=killed, seconds=60)
             hold_on(receiver, ["/open"])
             if lock == "zookeeper":
                 server.stop()
-                wait_for(lambda: instances.events("ceased"))
+                eventually(lambda: instances.events("ceased"))
                 back = time.monotonic()
                 server.start()
                 instances.leader(after=back)
                 hold_on(receiver, ["/open"])
             status.write_text("OK")
-            wait_for(lambda: len(told(receiver)) > 1)
+            eventually(lambda: len(told(receiver)) > 1)
             hold_on(receiver, ["/open", "/close"])
 
     opened, closed = (json.loads(each.body)["id"] for each in receiver.got)
@@ -98,16 +100,16 @@ def test_a_message_whose_sender_is_killed_before_the_answer_comes_again_with_its
         nowhere = {"zookeeper": "127.0.0.1:1", "brokers": "127.0.0.1:1", "folder": tmp_path}
         config = CONFIG.format(lock="file", url=receiver.url, **nowhere)
 
-        with contest(tmp_path, config, "instance.py") as instances:
+        with contest(tmp_path, config, INSTANCE) as instances:
             first = instances.leader()
-            wait_for(lambda: told(receiver))
+            eventually(lambda: told(receiver))
             killed = instances.signal(first["pid"], signal.SIGKILL)
             receiver.may_answer.set()
             instances.leader(after=killed)
-            wait_for(lambda: len(told(receiver)) > 1)
+            eventually(lambda: len(told(receiver)) > 1)
             hold_on(receiver, ["/open", "/open"])
             status.write_text("OK")
-            wait_for(lambda: len(told(receiver)) > 2)
+            eventually(lambda: len(told(receiver)) > 2)
             hold_on(receiver, ["/open", "/open", "/close"])
 
     assert len({json.loads(each.body)["id"] for each in receiver.got}) == 1

@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from config_files import MINIMAL
 from notify.instances import Instance, configured, instance, outcomes
-from notify.judged import NOW_MS, Part, board_of, statuses, verdicts_of
-from notify.receiving import Receiver, in_threads, wait_until
-from servers.http_receiver import http_receiver
+from notify.receiver import Receiver, in_threads
+from notify.sample_verdicts import NOW_MS, Part, board_of, statuses, verdicts_of
 from structlog.testing import capture_logs
+from support.config_files import MINIMAL
+from support.servers.http_receiver import http_receiver
+from support.waiting import eventually
 
 from warren.errors import LeadershipLost, SendFailed
 from warren.leadership.leadership import leadership
@@ -365,11 +366,11 @@ def test_who_takes_over_goes_on_where_the_other_stopped(tmp_path: Path) -> None:
 
     with running(second):
         with running(first):
-            wait_until(lambda: receiver.heard == ["open billing"])
-            wait_until(lambda: first.lock.leads or second.lock.leads)
-        wait_until(lambda: second.notifying.health()["open"] == 1)
+            eventually(lambda: receiver.heard == ["open billing"])
+            eventually(lambda: first.lock.leads or second.lock.leads)
+        eventually(lambda: second.notifying.health()["open"] == 1)
         second.board = board_of({"local": statuses({"billing": OK})}, 1 << 60)
-        wait_until(lambda: len(receiver.got) == 2)
+        eventually(lambda: len(receiver.got) == 2)
 
     assert receiver.heard == ["open billing", "close billing"]
     assert len({message.id for message in receiver.got}) == 1
@@ -392,7 +393,7 @@ def test_a_message_on_its_way_at_the_end_is_not_sent_again_by_the_next_run(tmp_p
     receiver.answers.clear()
 
     with running(first):
-        wait_until(lambda: receiver.attempts == 1)
+        eventually(lambda: receiver.attempts == 1)
         answering = threading.Timer(0.7, receiver.answers.set)
         answering.start()
     with instance(config, {"channel": receiver}) as second:
@@ -409,14 +410,14 @@ def test_what_was_told_and_could_not_be_saved_is_saved_later(tmp_path: Path) -> 
 
     with in_threads([each.run for each in notifying.deliveries]):
         with in_threads([current.lock.run]):
-            wait_until(lambda: current.lock.leads)
+            eventually(lambda: current.lock.leads)
             notifying.take_over()
             notifying.look(0, NOW_MS)
-            wait_until(lambda: len(receiver.got) == 1)
+            eventually(lambda: len(receiver.got) == 1)
         with pytest.raises(LeadershipLost):
             notifying.note_delivered(NOW_MS)
         with in_threads([current.lock.run]):
-            wait_until(lambda: current.lock.leads)
+            eventually(lambda: current.lock.leads)
             notifying.take_over()
             notifying.note_delivered(NOW_MS)
             current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS + MINUTE))
@@ -450,7 +451,7 @@ def test_a_saved_incident_that_is_unreadable_stops_nobody(tmp_path: Path) -> Non
     config, receiver = configured(tmp_path, CHANNEL), Receiver()
     lock = leadership(config)
     with in_threads([lock.run]):
-        wait_until(lambda: lock.leads)
+        eventually(lambda: lock.leads)
         lock.save({"no subject": b"", '["local", "sales"]': b"\xc1", "[1, 2, 3, 4, 5]": b"\x90"})
 
     with instance(config, {"channel": receiver}) as current:
@@ -503,18 +504,18 @@ def test_an_incident_that_another_instance_ended_is_not_told_of_again(tmp_path: 
 
     with in_threads([each.run for each in notifying.deliveries]):
         with in_threads([current.lock.run]):
-            wait_until(lambda: current.lock.leads)
+            eventually(lambda: current.lock.leads)
             notifying.take_over()
             current.board = board_of({"local": bad}, NOW_MS)
             notifying.look(0, NOW_MS)
-            wait_until(lambda: len(receiver.got) == 1)
+            eventually(lambda: len(receiver.got) == 1)
         with pytest.raises(LeadershipLost):
             notifying.note_delivered(NOW_MS)
         with instance(config, {"channel": receiver}) as other:
             other.look(board_of({"local": bad}, NOW_MS + MINUTE))
             other.look(board_of({"local": good}, NOW_MS + 2 * MINUTE))
         with in_threads([current.lock.run]):
-            wait_until(lambda: current.lock.leads)
+            eventually(lambda: current.lock.leads)
             notifying.take_over()
             notifying.note_delivered(NOW_MS + 3 * MINUTE)
             current.look(board_of({"local": good}, NOW_MS + 3 * MINUTE))
@@ -588,25 +589,25 @@ def test_a_receiver_that_fails_at_closes_hears_of_new_incidents_and_of_the_close
 
         current = start()
         look(0, {"billing": ERR, "sales": OK})
-        wait_until(lambda: sent() == [1, 1])
+        eventually(lambda: sent() == [1, 1])
         first = next(path for path in got("POST") if path.startswith("/incident"))
         receiver.failing = "DELETE"
         look(1, {"billing": OK, "sales": OK})
-        wait_until(lambda: got("DELETE", 500) == {first, "/group/billing"})
+        eventually(lambda: got("DELETE", 500) == {first, "/group/billing"})
         look(2, {"billing": ERR, "sales": ERR})
-        wait_until(lambda: sent() == [3, 3])
+        eventually(lambda: sent() == [3, 3])
         with capture_logs() as logged:
             look(3, {"billing": ERR, "sales": ERR})
         receiver.failing = ""
         receiver.got.clear()
         current = start()
         look(4, {"billing": ERR, "sales": ERR})
-        wait_until(lambda: sent() == [1, 0])
+        eventually(lambda: sent() == [1, 0])
         late = got("DELETE")
         look(5, {"billing": OK, "sales": ERR})
-        wait_until(lambda: sent() == [2, 1])
+        eventually(lambda: sent() == [2, 1])
         look(6, {"billing": OK, "sales": OK})
-        wait_until(lambda: sent() == [3, 2])
+        eventually(lambda: sent() == [3, 2])
         current.notifying.note_delivered(NOW_MS + 6 * MINUTE)
         saved = current.lock.load()
 

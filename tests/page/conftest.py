@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import pytest
-from page.browser import chromium
 from page.town import GROUPS, HOSTILE, Group, Town, keeps_up, stalls
 from playwright.sync_api import Browser, Page
-from serve.boards import NOW_S
-from serve.running import Running, running
+from support.boards import NOW_S
+from support.browser import chromium
+from support.http_side import Running, running
 
 Look = Callable[..., Page]  # (server, place, options of the browser's context)
 

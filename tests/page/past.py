@@ -3,7 +3,7 @@
 import threading
 
 import msgspec
-from serve.running import CONFIG, Actions
+from support.http_side import CONFIG, Actions
 
 from warren.serve.v4 import group_past, shapes
 

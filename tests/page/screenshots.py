@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
-from demo.started import demo, wait_for
-from page.browser import chromium
 from playwright.sync_api import Browser, Page, ViewportSize
+from support.browser import chromium
+from support.demo_process import WAIT_S, demo
+from support.waiting import eventually
 
 from warren.demo.demo_groups import GONE, GROUPS
 
@@ -59,7 +60,7 @@ def take(browser: Browser, address: str, folder: Path) -> None:
 def shoot(page: Page, address: str, sign: str, file: Path) -> None:
     """Take it again until nothing has gone astray in the meantime."""
     for _ in range(MOST_TRIES):
-        wait_for(lambda: is_as_meant(address))
+        eventually(lambda: is_as_meant(address), seconds=WAIT_S)
         page.goto("about:blank")
         page.goto(address)
         page.locator(sign).first.wait_for()

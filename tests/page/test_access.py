@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from page.browser import chromium
 from page.town import Town
 from playwright.sync_api import expect
-from serve.boards import NOW_S
-from serve.running import CONFIG, Running, ask, running
+from support.boards import NOW_S
+from support.browser import chromium
+from support.http_side import CONFIG, Running, ask, running
 
 from warren.serve.page_files import FOLDER, files
 

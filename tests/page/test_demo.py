@@ -4,9 +4,9 @@ import signal
 from pathlib import Path
 from types import SimpleNamespace
 
-from demo.started import demo
 from page.conftest import Look
 from playwright.sync_api import expect
+from support.demo_process import demo
 
 from warren.demo.demo_groups import GONE, GROUPS
 

@@ -9,15 +9,16 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
-import records
 from confluent_kafka import KafkaException
-from e2e.kafka import Kafka
-from e2e.watching import Watching, eventually, source, storage, watching
 from page.conftest import Look
 from playwright.sync_api import Page, expect
 from pyspark.sql import SparkSession
-from serve.running import ask as get
-from terminal.asked import ask
+from support import records
+from support.command_line import ask
+from support.http_side import ask as get
+from support.kafka_clients import Kafka
+from support.monitor import Watching, source, storage, watching
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 from warren.serve.http.dispatch import TABLE

@@ -9,8 +9,8 @@ import pytest
 from page.conftest import Look
 from page.town import Group, Town, falls_behind, keeps_up
 from playwright.sync_api import Browser, expect
-from serve.boards import NOW_S
-from serve.running import CONFIG, Running, running
+from support.boards import NOW_S
+from support.http_side import CONFIG, Running, running
 
 TABS = 8  # a browser makes six connections to one server
 HIDE = """() => {

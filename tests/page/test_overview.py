@@ -7,8 +7,8 @@ import pytest
 from page.conftest import Look
 from page.town import HOSTILE, Group, Town, falls_behind, keeps_up, stalls
 from playwright.sync_api import Page, expect
-from serve.boards import NOW_S, cluster_board, windows_of
-from serve.running import Running, running
+from support.boards import NOW_S, cluster_board, windows_of
+from support.http_side import Running, running
 
 from warren.model.board import Board
 

@@ -7,8 +7,8 @@ from page.conftest import Look
 from page.past import HISTORY_CONFIG, Forgetful, Hesitating
 from page.town import Group, Town, falls_behind
 from playwright.sync_api import Browser, expect
-from serve.boards import NOW_S
-from serve.running import running
+from support.boards import NOW_S
+from support.http_side import running
 
 from warren.config import load
 from warren.model.board import Board

@@ -12,8 +12,8 @@ from page.conftest import Look
 from page.past import HISTORY_CONFIG, Remembering
 from page.town import HOSTILE, Town
 from playwright.sync_api import Locator, Page, expect
-from serve.boards import NOW_S
-from serve.running import Running, running
+from support.boards import NOW_S
+from support.http_side import Running, running
 
 VIEWS = {
     "overview": ("", ".list .row .group a"),

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
-from serve.boards import Commit, cluster_board, log_ends
-from windows.batches import COMMITS
+from support.batches import COMMITS
+from support.boards import Commit, cluster_board, log_ends
 
 from warren.model.board import Board
 from warren.pipeline.steps import topic_ends

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from serve.boards import NOW_S, board, cluster_board, windows_of
-from serve.running import CONFIG, Running, ask, running
+from support.boards import NOW_S, board, cluster_board, windows_of
+from support.http_side import CONFIG, Running, ask, running
 
 ENDS: dict[str, list[int | None]] = {"orders": [100, 200], "bills": [7, None]}
 CONSUMER = """

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from servers.opensearch import OpenSearch
-from sinks.receiver import Told, receiver
-from sinks.telegraf import RECORDED, in_order, recorded_documents
 from support.certificates import make_certificates
+from support.servers.opensearch import OpenSearch
+from support.servers.store_receiver import Told, receiver
+from support.telegraf import RECORDED, in_order, recorded_documents
 
 from warren.config import ElasticsearchSink, Secret, Tls
 from warren.errors import Undelivered

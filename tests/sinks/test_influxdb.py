@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from servers.influxdb import InfluxDB as Server
-from sinks.receiver import Told, receiver
+from support.servers.influxdb import InfluxDB as Server
+from support.servers.store_receiver import Told, receiver
 
 from warren.config import InfluxdbSink, Secret
 from warren.errors import Undelivered

@@ -2,15 +2,17 @@
 
 import socket
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from servers.influxdb import InfluxDB
-from servers.opensearch import OpenSearch
-from sinks.kept import FIRST_MS, MINUTE_MS, append, config, running, wait_until
-from sinks.receiver import receiver
+from support.servers.influxdb import InfluxDB
+from support.servers.opensearch import OpenSearch
+from support.servers.store_receiver import receiver
+from support.sink_streams import FIRST_MS, MINUTE_MS, append, config, running, sink_health
+from support.waiting import eventually
 
 from warren.sinks.stream import SinkStream
 
@@ -92,16 +94,24 @@ def test_a_store_that_dies_and_comes_back_lacks_nothing_and_holds_nothing_twice(
         )
         well = ("all", "search", "delta", "parquet", "look")
         with running(spark, settings) as sinks:
-            wait_until(lambda: reached(sinks) == dict.fromkeys(well, 1), sinks)
+            eventually(
+                lambda: reached(sinks) == dict.fromkeys(well, 1), more=partial(sink_health, sinks)
+            )
             influx.kill()
             append(spark, history, *range(2, AWAY))
-            wait_until(lambda: sinks["all"].problem != "", sinks)
+            eventually(lambda: sinks["all"].problem != "", more=partial(sink_health, sinks))
             problems = {name: sinks[name].problem for name in ("all", "nobody")}
             others = [name for name in well if name != "all"]
-            wait_until(lambda: {reached(sinks)[name] for name in others} == {AWAY - 1}, sinks)
+            eventually(
+                lambda: {reached(sinks)[name] for name in others} == {AWAY - 1},
+                more=partial(sink_health, sinks),
+            )
             influx.start()
             append(spark, history, *range(AWAY, MOMENTS))
-            wait_until(lambda: reached(sinks) == dict.fromkeys(well, MOMENTS - 1), sinks)
+            eventually(
+                lambda: reached(sinks) == dict.fromkeys(well, MOMENTS - 1),
+                more=partial(sink_health, sinks),
+            )
             health: dict[str, Any] = {name: sink.health() for name, sink in sinks.items()}
             silent.released.set()
         stored, found = counts(influx, "all"), documents(opensearch)
@@ -132,11 +142,14 @@ def test_a_stopped_sink_goes_on_where_it_stood_whatever_upkeep_did(
             influxdb("new", influx.url),
         )
         with running(spark, settings) as sinks:
-            wait_until(lambda: reached(sinks) == {"filled": 1}, sinks)
-            wait_until(lambda: sinks["new"].health()["state"] == "running", sinks)
+            eventually(lambda: reached(sinks) == {"filled": 1}, more=partial(sink_health, sinks))
+            eventually(
+                lambda: sinks["new"].health()["state"] == "running",
+                more=partial(sink_health, sinks),
+            )
             # Until Spark has noted that a batch was taken, it would be sent again.
             noted = history / "_sinks" / "filled"
-            wait_until(lambda: any(noted.rglob("commits/0")), sinks)
+            eventually(lambda: any(noted.rglob("commits/0")), more=partial(sink_health, sinks))
         influx.query("DROP SERIES FROM burrow_group", "filled")  # nobody sends it again
         append(spark, history, 2)
         spark.sql(f"OPTIMIZE delta.`{history}`")
@@ -144,7 +157,7 @@ def test_a_stopped_sink_goes_on_where_it_stood_whatever_upkeep_did(
         append(spark, history, IN_TWO_YEARS)
         with running(spark, settings) as sinks:
             last = dict.fromkeys(("filled", "new"), IN_TWO_YEARS)
-            wait_until(lambda: reached(sinks) == last, sinks)
+            eventually(lambda: reached(sinks) == last, more=partial(sink_health, sinks))
             restarts = [sink.restarts for sink in sinks.values()]
         stored = {name: counts(influx, name) for name in settings.sinks}
 
@@ -161,11 +174,11 @@ def test_a_sink_that_was_away_for_too_long_begins_anew(spark: SparkSession, tmp_
     with InfluxDB(tmp_path / "influx") as influx:
         settings = config(tmp_path, influxdb("late", influx.url, since="earliest"))
         with running(spark, settings) as sinks:
-            wait_until(lambda: reached(sinks) == {"late": 0}, sinks)
+            eventually(lambda: reached(sinks) == {"late": 0}, more=partial(sink_health, sinks))
         append(spark, history, 1)
         drop_replaced_files(spark, history)
         with running(spark, settings) as sinks:
-            wait_until(lambda: reached(sinks) == {"late": 1}, sinks)
+            eventually(lambda: reached(sinks) == {"late": 1}, more=partial(sink_health, sinks))
             problem, restarts = sinks["late"].problem, sinks["late"].restarts
         stored = counts(influx, "late")
 

@@ -6,8 +6,8 @@ from itertools import chain
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from e2e.kafka import CLASSIC, KIP_848, Kafka, commit, wait_assigned
-from e2e.protocol import Connection
+from support.kafka_clients import CLASSIC, KIP_848, Kafka, commit, wait_assigned
+from support.raw_protocol import Connection
 
 from warren.demo.broker import Broker
 from warren.sources.group_offsets import (

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import pytest
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
-from e2e.kafka import Kafka
-from e2e.watching import eventually
+from support.kafka_clients import Kafka
+from support.signals import freeze, thaw
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 from warren.sources import log_ends
@@ -171,11 +172,11 @@ def test_a_frozen_broker_has_no_ends_rather_than_wrong_ones(kafka: Kafka, broker
     admin = AdminClient({"bootstrap.servers": broker.bootstrap} | impatient)
     before = log_ends.fetch_ends(admin, leaders)
 
-    broker.freeze()
+    freeze(broker.pid)
     try:
         frozen = log_ends.fetch_ends(admin, leaders, timeout_s=3)
     finally:
-        broker.thaw()
+        thaw(broker.pid)
 
     assert ends_of(before) == {("of-frozen", 0): 3}
     assert ends_of(frozen) == {}

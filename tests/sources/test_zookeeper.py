@@ -1,15 +1,15 @@
 """What ZooKeeper holds of consumers is read, watched, and read again after a lost connection."""
 
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import OPEN_ACL_UNSAFE, make_acl
-from servers.zookeeper import Zookeeper
+from support.servers.zookeeper import Zookeeper
+from support.waiting import eventually
 
 from warren.clients import zookeeper as clients
 from warren.errors import Unreadable
@@ -17,7 +17,6 @@ from warren.sources.outside_changes import ChangeCollector, Layout, OutsideKey, 
 from warren.sources.zookeeper_layouts import ZookeeperLayout
 from warren.sources.zookeeper_tree import Leaf, Tree
 
-SEEN_S = 20.0
 RETRY_S = 0.5
 
 
@@ -59,14 +58,6 @@ def topic_consumer(server: Zookeeper, layout: Layout) -> Iterator[Followed]:
         clients.close(client)
 
 
-def seen(look: Callable[[], object], expected: object) -> None:
-    deadline = time.monotonic() + SEEN_S
-    while (found := look()) != expected:
-        if time.monotonic() > deadline:
-            pytest.fail(f"saw {found!r}, expected {expected!r}")
-        time.sleep(0.02)
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[Zookeeper]:
     with Zookeeper() as running:
@@ -89,36 +80,36 @@ def test_commits_owners_and_their_ends_are_noticed(server: Zookeeper) -> None:
     layout = ZookeeperLayout("/kafka", lambda group: not group.startswith("console-"))
     offsets, owners = "/kafka/consumers/billing/offsets", "/kafka/consumers/billing/owners"
     with server.client() as client, topic_consumer(server, layout) as followed:
-        seen(lambda: followed.tree.is_there, expected=False)
+        eventually(lambda: followed.tree.is_there, expected=False)
         put(client, f"{offsets}/orders/0", b"100")
         put(client, f"{offsets}/orders/7", b"700")  # 1 to 6 there are none
         put(client, "/kafka/consumers/console-1/offsets/orders/0", b"1")
         put(client, f"{offsets}/bills/2", b"20")
         first, third = OutsideKey("billing", "orders", 0), OutsideKey("billing", "bills", 2)
-        seen(
+        eventually(
             lambda: followed.offsets,
             {first: 100, OutsideKey("billing", "orders", 7): 700, third: 20},
         )
 
         put(client, f"{offsets}/orders/0", b"101")
         client.delete(f"{offsets}/orders/7")
-        seen(lambda: followed.offsets, {first: 101, third: 20})
+        eventually(lambda: followed.offsets, {first: 101, third: 20})
 
         client.create(f"{owners}/orders/0", b"host-1", ephemeral=True, makepath=True)
-        seen(lambda: followed.owners, {"billing": {("orders", 0): ("host-1", "")}})
+        eventually(lambda: followed.owners, {"billing": {("orders", 0): ("host-1", "")}})
         client.set(f"{owners}/orders/0", b"host-2")
-        seen(lambda: followed.owners, {"billing": {("orders", 0): ("host-2", "")}})
+        eventually(lambda: followed.owners, {"billing": {("orders", 0): ("host-2", "")}})
         client.delete(f"{owners}/orders/0")
-        seen(lambda: followed.owners, {"billing": {}})
+        eventually(lambda: followed.owners, {"billing": {}})
 
         client.delete(f"{offsets}/bills", recursive=True)
-        seen(lambda: followed.offsets, {first: 101})
+        eventually(lambda: followed.offsets, {first: 101})
         assert followed.reports.groups == {"billing"}
         client.delete("/kafka/consumers/billing", recursive=True)
-        seen(lambda: followed.offsets, {})
+        eventually(lambda: followed.offsets, {})
         assert followed.reports.groups == set()
         put(client, f"{offsets}/orders/0", b"102")
-        seen(lambda: followed.offsets, {first: 102})
+        eventually(lambda: followed.offsets, {first: 102})
 
 
 def test_what_cannot_be_read_is_counted_and_tried_again(server: Zookeeper) -> None:
@@ -129,17 +120,17 @@ def test_what_cannot_be_read_is_counted_and_tried_again(server: Zookeeper) -> No
         topic_consumer(server, ZookeeperLayout("/odd", everything)) as f,
     ):
         put(client, f"{offsets}/0", b"no number")
-        seen(lambda: f.skipped["offset"], 1)
+        eventually(lambda: f.skipped["offset"], 1)
         put(client, f"{offsets}/00", b"5")
-        seen(lambda: f.skipped["partition"], 1)
+        eventually(lambda: f.skipped["partition"], 1)
         put(client, f"{offsets}/0", b"5")
-        seen(lambda: f.offsets, {key: 5})
+        eventually(lambda: f.offsets, {key: 5})
 
         unreadable = [make_acl("world", "anyone", admin=True)]
         client.create(f"{offsets}/1", b"6", acl=unreadable)
-        seen(lambda: f.skipped["unreadable node"] > 0, expected=True)
+        eventually(lambda: f.skipped["unreadable node"] > 0, expected=True)
         client.set_acls(f"{offsets}/1", OPEN_ACL_UNSAFE)
-        seen(lambda: f.offsets, {key: 5, OutsideKey("g", "t", 1): 6})
+        eventually(lambda: f.offsets, {key: 5, OutsideKey("g", "t", 1): 6})
 
 
 def test_what_changed_while_the_connection_was_lost_is_noticed(server: Zookeeper) -> None:
@@ -148,13 +139,13 @@ def test_what_changed_while_the_connection_was_lost_is_noticed(server: Zookeeper
         with server.client() as client:
             put(client, f"{offsets}/0", b"1")
             put(client, f"{offsets}/1", b"1")
-            seen(lambda: len(followed.offsets), 2)
+            eventually(lambda: len(followed.offsets), 2)
         server.stop()
         server.start()
         with server.client() as client:
             put(client, f"{offsets}/0", b"2")
             client.delete(f"{offsets}/1")
-            seen(lambda: followed.offsets, {OutsideKey("g", "t", 0): 2})
+            eventually(lambda: followed.offsets, {OutsideKey("g", "t", 0): 2})
 
 
 def test_many_partitions_are_read_in_one_go(server: Zookeeper) -> None:
@@ -165,7 +156,7 @@ def test_many_partitions_are_read_in_one_go(server: Zookeeper) -> None:
             each.get()
 
         with topic_consumer(server, ZookeeperLayout("/many", everything)) as followed:
-            seen(lambda: len(followed.offsets), 5000)
+            eventually(lambda: len(followed.offsets), 5000)
 
 
 def test_only_plain_numbers_are_numbers() -> None:

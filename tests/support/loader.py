@@ -1,6 +1,6 @@
 """Synthetic commits by the million, written straight into `__consumer_offsets`.
 
-    python -m support.loader --bootstrap 127.0.0.1:9092 --groups 500 --rounds 6
+    PYTHONPATH=src:tests .venv/bin/python -m support.loader --bootstrap 127.0.0.1:9092
 
 A round is one commit of every group on every partition of every topic; all groups read the same
 topics, so 500 groups with 1,000 partitions each need one topic. Offsets are small on purpose: log
@@ -10,7 +10,6 @@ The broker's group coordinators do not see what is written past them: the next r
 them read it, and commits that come meanwhile may be refused (COORDINATOR_LOAD_IN_PROGRESS).
 """
 
-import struct
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -22,11 +21,11 @@ import click
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from support import records
 
-from warren.demo import offsets_records
-from warren.demo.offsets_records import make_offsets_topic
+from warren.demo.broker import make_offsets_topic
 from warren.errors import WarrenError
-from warren.sources.group_offsets import partition_of
+from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 
 # Only a client of this name may write to an internal topic.
 INTERNAL_WRITER = "__admin_client"
@@ -127,27 +126,25 @@ def _commits(load: Load, offsets_partitions: int) -> Iterator[Batch]:
     """Round by round, as time would bring them."""
     homes: dict[int, list[bytes]] = defaultdict(list)
     for group in load.group_names:
-        heads = [offsets_records.commit_key_head(group, topic) for topic in load.topic_names]
+        heads = [records.commit_key_head(group, topic) for topic in load.topic_names]
         homes[partition_of(group, offsets_partitions)] += heads
     for values in _values(load):
         for home, heads in homes.items():
             commits = (
                 {"key": head + end, "value": value} for head in heads for end, value in values
             )
-            yield offsets_records.OFFSETS_TOPIC, home, commits
+            yield OFFSETS_TOPIC, home, commits
 
 
 def _values(load: Load) -> Iterator[list[tuple[bytes, bytes]]]:
     """For every round, each partition's end of the key and its value: all groups go at one pace."""
     for number in range(load.rounds):
-        yield [(struct.pack(">i", p), _value(load, number, p)) for p in range(load.partitions)]
+        yield [(records.int32(p), _value(load, number, p)) for p in range(load.partitions)]
 
 
 def _value(load: Load, number: int, partition: int) -> bytes:
     offset, committed_ms = load.offset(number, partition), load.committed_ms(number)
-    return offsets_records.commit_value(
-        offset, committed_ms, metadata=load.metadata, version=load.version
-    )
+    return records.commit_value(offset, committed_ms, metadata=load.metadata, version=load.version)
 
 
 def _produce(producer: Producer, batches: Iterable[Batch]) -> None:

@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-from e2e.kafka import Kafka
+from support.kafka_clients import Kafka
+from support.waiting import eventually
 
 from warren.demo.broker import Broker
 
@@ -39,10 +39,7 @@ def test_a_command_that_is_ended_leaves_nothing_either(broker: Broker, tmp_path:
     command = [sys.executable, "-m", "warren", "status", "--bootstrap", broker.bootstrap]
     environ = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 120
-        while not [*tmp_path.glob("warren-*/warren.log")]:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        eventually(lambda: [*tmp_path.glob("warren-*/warren.log")])
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=120)
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from serve.running import Running
-from serve.running import ask as get
-from terminal.asked import ask, of, warren
+from support.command_line import ask, of, warren
+from support.http_side import Running
+from support.http_side import ask as get
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from terminal.asked import of, warren
+from support.command_line import of, warren
+from support.waiting import eventually
 
 WAIT_S = 60.0
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]m")
@@ -37,10 +37,10 @@ class Terminal:
         os.close(theirs)
 
     def wait_for(self, words: str) -> None:
-        deadline = time.monotonic() + WAIT_S
-        while words not in self.text:
-            assert time.monotonic() < deadline, f"no {words!r} in {self.text!r}"
-            self._read()
+        def is_shown() -> bool:
+            return words in self.text or (self._read() and words in self.text)
+
+        eventually(is_shown, seconds=WAIT_S, more=lambda: f"{words!r} in {self.text!r}")
 
     def _read(self) -> bool:
         """Take in what has come; False at the end."""

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from windows.batches import NOW, Record, batch, log_ends
-from windows.model import Model, Slot
+from support.batches import NOW, Record, batch, log_ends
+from support.window_model import Model, Slot
 
 from warren.windows.window_reader import detail
 from warren.windows.windows import Windows

@@ -1,6 +1,6 @@
 """How commits wait, how groups and topics end, and who owns what."""
 
-from windows.batches import NOW, Record, batch, log_ends
+from support.batches import NOW, Record, batch, log_ends
 
 from warren.windows.window_reader import detail, histories
 from warren.windows.windows import Windows

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from windows.batches import NOW, Record, batch, log_ends
+from support.batches import NOW, Record, batch, log_ends
 
 from warren.model.group_events import (
     ClassicGroup,

@@ -9,115 +9,38 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import wait
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
-from support.certificates import make_certificates
 
 from warren.errors import StartError
+from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 from warren.spark import jars
 from warren.spark.java import java_home
 
-
-@dataclass(frozen=True)
-class Ports:
-    plain: int
-    controller: int
-    secure: int
-    mutual: int
-
-    @classmethod
-    def free(cls) -> Self:
-        sockets = [socket.socket() for _ in range(4)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        ports = [each.getsockname()[1] for each in sockets]
-        for each in sockets:
-            each.close()
-        return cls(*ports)
-
-
-@dataclass(frozen=True)
-class KraftNode:
-    """One node of a cluster; nodes are numbered from 1."""
-
-    cluster: str  # its id
-    number: int
-    nodes: tuple[Ports, ...]  # of all, in order
-
-    @classmethod
-    def of_cluster(cls, size: int) -> list[Self]:
-        cluster = "W" + secrets.token_urlsafe(16)[1:]  # a leading dash would pass for an option
-        nodes = tuple(Ports.free() for _ in range(size))
-        return [cls(cluster, number + 1, nodes) for number in range(size)]
-
-    @classmethod
-    def alone(cls) -> Self:
-        (member,) = cls.of_cluster(1)
-        return member
-
-    @property
-    def ports(self) -> Ports:
-        return self.nodes[self.number - 1]
-
-    @property
-    def voters(self) -> str:
-        controllers = enumerate((node.controller for node in self.nodes), start=1)
-        return ",".join(f"{number}@127.0.0.1:{port}" for number, port in controllers)
-
-
-def plain_settings(member: KraftNode, data: Path, offsets_partitions: int) -> dict[str, str]:
-    ports = member.ports
-    plain, controller = f"127.0.0.1:{ports.plain}", f"127.0.0.1:{ports.controller}"
-    return {
-        "process.roles": "broker,controller",
-        "node.id": str(member.number),
-        "controller.quorum.voters": member.voters,
-        "controller.listener.names": "CONTROLLER",
-        "inter.broker.listener.name": "PLAINTEXT",
-        "listeners": f"PLAINTEXT://{plain},CONTROLLER://{controller}",
-        "advertised.listeners": f"PLAINTEXT://{plain}",
-        "log.dirs": str(data),
-        "offsets.topic.num.partitions": str(offsets_partitions),
-        "offsets.topic.replication.factor": "1",
-        "transaction.state.log.replication.factor": "1",
-        "transaction.state.log.min.isr": "1",
-        "transaction.state.log.num.partitions": "4",
-        "share.coordinator.state.topic.replication.factor": "1",
-        "share.coordinator.state.topic.min.isr": "1",
-        # A topic asked for by mistake must not come into being.
-        "auto.create.topics.enable": "false",
-    }
-
-
-def with_sasl_ssl(settings: Mapping[str, str], ports: Ports, key: Path) -> dict[str, str]:
-    """Add a listener for users with a password (SCRAM) over TLS, and one for certificates."""
-    secure, mutual = f"SASL_SSL://localhost:{ports.secure}", f"SSL://localhost:{ports.mutual}"
-    listeners = f"{secure},{mutual}"
-    protocols = ("PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT", "SASL_SSL:SASL_SSL", "SSL:SSL")
-    module = "org.apache.kafka.common.security.scram.ScramLoginModule"
-    return {
-        **settings,
-        "listeners": f"{settings['listeners']},{listeners}",
-        "advertised.listeners": f"{settings['advertised.listeners']},{listeners}",
-        "listener.security.protocol.map": ",".join(protocols),
-        "sasl.enabled.mechanisms": "SCRAM-SHA-512",
-        "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": f"{module} required;",
-        "ssl.keystore.type": "PEM",
-        "ssl.keystore.location": str(key),
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.location": str(key.with_name("ca.pem")),
-        "listener.name.ssl.ssl.client.auth": "required",
-        "ssl.principal.mapping.rules": "RULE:^CN=(.*)$/$1/,DEFAULT",
-    }
-
-
+SETTINGS = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "inter.broker.listener.name": "PLAINTEXT",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "4",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    # A topic asked for by mistake must not come into being.
+    "auto.create.topics.enable": "false",
+}
 START_SECONDS = 120
 STOP_SECONDS = 20
+COORDINATOR_SECONDS = 60
 # Ends the broker when we end, however we end: our side of the pipe then closes. A death signal
 # (prctl) would not do, it follows the thread that started the broker.
 WATCHDOG = """
@@ -131,25 +54,15 @@ for _ in $(seq 50); do kill -0 -"$1" 2>/dev/null || break; sleep 0.1; done
 class Broker:
     """Ports and data outlast `stop` and `start`; leaving the `with` block removes the data."""
 
-    user = "warren"
-
-    def __init__(  # noqa: PLR0913  each is chosen by somebody, and none by all
+    def __init__(
         self,
         *,
         offsets_partitions: int = 50,
-        secure: bool = False,
-        properties: Mapping[str, str] | None = None,
         heap: str = "512m",
         java_options: Sequence[str] = (),
         directory: Path | None = None,
-        member: KraftNode | None = None,
     ) -> None:
-        """With `secure`, listeners for passwords and certificates join the plain one.
-
-        A given directory is kept.
-
-        A `member` is one of several: see `BrokerCluster`.
-        """
+        """A given directory is kept."""
         self._jars = jars.resolve(jars.BROKER)
         self._java = java_home() / "bin" / "java"
         self._heap = heap
@@ -162,18 +75,27 @@ class Broker:
         self.directory.mkdir(parents=True, exist_ok=True)
         self.log = self.directory / "broker.log"
 
-        self._member = member or KraftNode.alone()
-        ports = self._member.ports
-        settings = plain_settings(self._member, self.directory / "data", offsets_partitions)
-        self.bootstrap = f"127.0.0.1:{ports.plain}"
-        self.secure_bootstrap = f"localhost:{ports.secure}" if secure else None
-        self.mutual_bootstrap = f"localhost:{ports.mutual}" if secure else None
-        self.password = secrets.token_urlsafe(12)
-        self.ca = self.directory / "ca.pem"
-        if secure:
-            settings = with_sasl_ssl(settings, ports, make_certificates(self.ca, client=self.user))
-        settings |= properties or {}
-        lines = [f"{key}={value}\n" for key, value in settings.items()]
+        self.cluster_id = "W" + secrets.token_urlsafe(16)[1:]  # a dash would pass for an option
+        self.format_arguments: list[str] = []  # more for the tool that makes the storage
+        self.settings: dict[str, str] = {}
+        plain, controller = free_ports(2)
+        self.bootstrap = f"127.0.0.1:{plain}"
+        self.controller = f"127.0.0.1:{controller}"
+        self.configure(
+            {
+                **SETTINGS,
+                "controller.quorum.voters": f"1@{self.controller}",
+                "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{self.controller}",
+                "advertised.listeners": f"PLAINTEXT://{self.bootstrap}",
+                "log.dirs": str(self.directory / "data"),
+                "offsets.topic.num.partitions": str(offsets_partitions),
+            }
+        )
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Add to the settings, or change them; they count from the next start."""
+        self.settings |= settings
+        lines = [f"{key}={value}\n" for key, value in self.settings.items()]
         (self.directory / "server.properties").write_text("".join(lines))
 
     def __enter__(self) -> Self:
@@ -196,17 +118,6 @@ class Broker:
     def pid(self) -> int | None:
         return self._process.pid if self._process else None
 
-    def secure_client(self, password: str | None = None) -> dict[str, str]:
-        """What a confluent-kafka client needs for the SASL_SSL listener."""
-        return {
-            "bootstrap.servers": str(self.secure_bootstrap),
-            "security.protocol": "SASL_SSL",
-            "sasl.mechanism": "SCRAM-SHA-512",
-            "sasl.username": self.user,
-            "sasl.password": password or self.password,
-            "ssl.ca.location": str(self.ca),
-        }
-
     def start(self) -> None:
         """Return when the broker answers a metadata request."""
         if not (self.directory / "data" / "meta.properties").exists():
@@ -227,17 +138,6 @@ class Broker:
         """End the broker as a power cut would."""
         self._end(signal.SIGKILL)
 
-    def freeze(self) -> None:
-        """Stop every thread of the broker where it stands; its connections stay open."""
-        self._signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        self._signal(signal.SIGCONT)
-
-    def _signal(self, which: signal.Signals) -> None:
-        if self.pid is not None:
-            os.killpg(self.pid, which)
-
     def close(self) -> None:
         # Nobody reads the data again: no need to let the broker write it out.
         if self._is_temporary:
@@ -253,11 +153,9 @@ class Broker:
         return [str(self._java), *options, "-cp", class_path, *main]
 
     def _format(self) -> None:
-        user = f"SCRAM-SHA-512=[name={self.user},password={self.password}]"
-        arguments = ["-t", self._member.cluster, "-c", str(self.directory / "server.properties")]
-        if self.secure_bootstrap:
-            arguments += ["--add-scram", user]
-        command = self._java_command("256m", "kafka.tools.StorageTool", "format", *arguments)
+        arguments = ["-t", self.cluster_id, "-c", str(self.directory / "server.properties")]
+        tool = ("kafka.tools.StorageTool", "format", *arguments, *self.format_arguments)
+        command = self._java_command("256m", *tool)
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own command
         if done.returncode:
             raise StartError(
@@ -302,6 +200,15 @@ class Broker:
         self._process = self._watchdog = None
 
 
+def free_ports(number: int) -> list[int]:
+    """Find ports of loopback that nobody listens at, no two the same."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
 def _end_group(process: "subprocess.Popen[bytes]", how: signal.Signals) -> None:
     if process.poll() is None:
         os.killpg(process.pid, how)
@@ -325,3 +232,50 @@ def _answers(bootstrap: str) -> bool:
 
 def _tail(text: str) -> str:
     return "\n".join(text.splitlines()[-20:]) or "it said nothing"
+
+
+LOADING = (
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError._TIMED_OUT,  # noqa: SLF001  librdkafka's own name
+)
+
+
+def make_offsets_topic(bootstrap: str) -> int:
+    """Count the topic's partitions; if it is new, wait until commits to each would be taken."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    partitions = _partitions(admin)
+    if partitions:
+        return partitions
+    deadline = time.monotonic() + COORDINATOR_SECONDS
+    while time.monotonic() < deadline:
+        # Clients do not retry a commit that meets a coordinator which is still loading.
+        if _all_take_commits(admin, partitions or 1) and partitions:
+            return partitions
+        time.sleep(0.1)
+        partitions = _partitions(admin)
+    raise StartError(f"{OFFSETS_TOPIC} does not come into being at {bootstrap}")
+
+
+def _partitions(admin: AdminClient) -> int:
+    topic = admin.list_topics(timeout=10).topics.get(OFFSETS_TOPIC)
+    return len(topic.partitions) if topic else 0
+
+
+def _all_take_commits(admin: AdminClient, partitions: int) -> bool:
+    groups = [_group_of(partition, partitions) for partition in range(partitions)]
+    answers = admin.describe_consumer_groups(groups, request_timeout=5).values()
+    wait(answers)
+    return not any(_is_loading(answer.exception()) for answer in answers)
+
+
+def _is_loading(error: BaseException | None) -> bool:
+    # Any other error is a loaded coordinator's answer that there is no such group.
+    return isinstance(error, KafkaException) and error.args[0].code() in LOADING
+
+
+def _group_of(partition: int, partitions: int) -> str:
+    """A name that hashes to the partition."""
+    names = (f"nobody-{number}" for number in count())
+    return next(name for name in names if partition_of(name, partitions) == partition)

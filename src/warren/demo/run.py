@@ -16,8 +16,7 @@ from rich.live import Live
 from warren.app import Monitor, monitoring, spark_session
 from warren.config import Config
 from warren.demo import demo_groups, show
-from warren.demo.broker import Broker
-from warren.demo.offsets_records import make_offsets_topic
+from warren.demo.broker import Broker, make_offsets_topic
 from warren.demo.place import configure, directory, interruptible
 from warren.demo.scene import Eyes, Scene
 from warren.demo.traffic import Traffic
