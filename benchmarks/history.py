@@ -39,7 +39,7 @@ from tick import INTERVALS, NOW, commits, log_ends
 from warren.config import HistorySettings
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.history import spark_queries, table, table_files, upkeep
-from warren.history.board_rows import ROWS, RowGranularity, rows
+from warren.history.board_rows import ROWS, row_granularity, rows
 from warren.history.refill import Refill
 from warren.history.report import summary
 from warren.history.service import HistoryQuestion, HistoryService
@@ -56,7 +56,7 @@ ONE = "group-000000-of-some-service"
 MOMENTS = 130  # of the small table
 BESIDE = 6  # appends
 ALONE_S, BETWEEN_S = 10.0, 0.2  # of ticks
-FINE = RowGranularity(HistorySettings())
+FINE = row_granularity(HistorySettings())
 
 
 def moment(partitions: int, minute: int) -> pa.Table:

@@ -241,9 +241,6 @@ class Iam(NamedSection, frozen=True, kw_only=True):
     ] = ""
 
 
-Granularity = Literal["partition", "topic", "group"]
-
-
 class HistorySettings(Section, frozen=True, kw_only=True):
     """Warren's own: verdicts and log ends in a Delta table; kept if the section exists."""
 
@@ -258,7 +255,7 @@ class HistorySettings(Section, frozen=True, kw_only=True):
     history_interval: Annotated[Period, key("Seconds between two moments that are kept.")] = 60
     history_days: Annotated[Count, key("Days that a moment is kept.")] = 30
     history_granularity: Annotated[
-        Granularity,
+        Literal["partition", "topic", "group"],
         key(
             "How fine the rows of a group are: one for each partition, each topic, or the group's "
             "alone. Log ends are as fine as the groups that read the topic."

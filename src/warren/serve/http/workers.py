@@ -26,7 +26,7 @@ from warren.serve.http.channel import Call, Failed, Offer, Result, Taken
 from warren.serve.http.listeners import Listener
 from warren.serve.http.settings import Startup, startup
 from warren.serve.http.site import WORKERS
-from warren.serve.metrics.series import SeriesGranularity
+from warren.serve.metrics.series import series_granularity
 
 _STARTED_S = time.time()
 _PROC = Path("/proc/self")
@@ -229,7 +229,7 @@ class Serving:
 
     def __init__(self, config: Config, listeners: Sequence[Listener], actions: Actions) -> None:
         told = startup(config, listeners)
-        self._granularity = SeriesGranularity(config.metrics)
+        self._granularity = series_granularity(config.metrics)
         self._listeners = listeners
         self._actions = actions
         self._commits: dict[str, CommitsFile] = {}
