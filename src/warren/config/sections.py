@@ -11,10 +11,10 @@ from warren.config.keys import (
     HostPort,
     KafkaVersion,
     Name,
+    NonNegative,
     OptionalUrl,
     Period,
     Regexp,
-    Seconds,
     Tolerated,
     ZookeeperPath,
     key,
@@ -170,7 +170,7 @@ class Metrics(Section, frozen=True, kw_only=True):
         key("Groups in whose name this is found have group series only.", example="^dev-"),
     ] = ""
     max_series: Annotated[
-        Seconds,
+        NonNegative,
         key("Series of groups and topics at most; 0 is no limit. How many are cut is told."),
     ] = 0
 
