@@ -42,7 +42,8 @@ from warren.history import spark_queries, table, table_files, upkeep
 from warren.history.board_rows import ROWS, row_granularity, rows
 from warren.history.refill import Refill
 from warren.history.report import summary
-from warren.history.service import HistoryQuestion, HistoryService
+from warren.history.service import HistoryService
+from warren.model.history_question import HistoryQuestion
 from warren.model.period import Period
 from warren.spark.session import start_session, stop_session
 from warren.windows.window_reader import histories

@@ -13,6 +13,7 @@ from serve.boards import NOW_S, board, cluster_board, windows_of
 from serve.running import CONFIG, Running, ask, running
 
 from warren.serve.board_file.board_view import View
+from warren.serve.http.channel import Action
 from warren.serve.http.site import Site, SiteSettings
 from warren.serve.http.worker import MOST_LARGE
 from warren.serve.v4.events import follow
@@ -130,7 +131,7 @@ async def show_boards(site: Site) -> None:
         await asyncio.sleep(0.01)
 
 
-async def no_call(*_: str | None) -> str | None:
+async def no_call(_: Action) -> str | None:
     raise NotImplementedError
 
 

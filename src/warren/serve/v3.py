@@ -11,6 +11,7 @@ from warren.model.go_json import number
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView
 from warren.serve.http.answers import Answer, Request
+from warren.serve.http.channel import DeleteGroup
 from warren.serve.http.site import Site
 
 STATUS_NAMES = [status.name for status in Status]
@@ -194,12 +195,12 @@ def _details(cluster: ClusterView, lines: slice) -> dict[str, list[PartitionDeta
 
 
 async def delete_group(site: Site, request: Request, name: str, group: str) -> Answer:
-    await site.call("delete_group", name, group, None)
+    await site.call(DeleteGroup(name, group))
     return site.json(request, 200, "consumer group removed")
 
 
 async def delete_topic_of_group(
     site: Site, request: Request, name: str, group: str, topic: str
 ) -> Answer:
-    await site.call("delete_group", name, group, topic)
+    await site.call(DeleteGroup(name, group, topic))
     return site.json(request, 200, "consumer group removed")

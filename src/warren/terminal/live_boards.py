@@ -7,6 +7,7 @@ from warren.errors import GroupUnknown
 from warren.model.board import Board
 from warren.serve.board_file import writer
 from warren.serve.board_file.board_view import View
+from warren.serve.http.channel import Action
 from warren.serve.http.settings import startup
 from warren.serve.http.site import Site
 from warren.serve.metrics.series import series_granularity
@@ -52,5 +53,5 @@ class BoardAnswers:
         return self._site
 
 
-async def _changes_nothing(*_: str | None) -> None:
+async def _changes_nothing(_: Action) -> None:
     """Nobody deletes anything here."""
