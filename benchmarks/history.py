@@ -46,7 +46,7 @@ from warren.history.service import HistoryService
 from warren.model.history_question import HistoryQuestion
 from warren.model.period import Period
 from warren.spark.session import start_session, stop_session
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 WIDTH = 1000  # partitions of a group
@@ -115,7 +115,7 @@ class Ticks:
     def _run(self) -> None:
         while not self._stop.wait(BETWEEN_S):
             began = time.perf_counter()
-            judge(histories(self._windows), JudgeSettings(), NOW + 5 * INTERVALS)
+            judge(window_arrays(self._windows), JudgeSettings(), NOW + 5 * INTERVALS)
             self._seconds.append(time.perf_counter() - began)
 
     def told(self) -> str:

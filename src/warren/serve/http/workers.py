@@ -19,7 +19,7 @@ import structlog
 from warren.config import Config
 from warren.model.board import Board, SharedFile, StoredWindows
 from warren.model.history_question import HistoryQuestion
-from warren.model.window_arrays import Histories
+from warren.model.window_arrays import WindowArrays
 from warren.serve.board_file import writer
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.serve.http import channel
@@ -248,9 +248,9 @@ class Serving:
         count = WORKERS if listeners else 0
         self._workers = [_Worker(told, self._do, nothing_yet) for _ in range(count)]
 
-    def store(self, cluster: str, histories: Histories) -> StoredWindows:
+    def store(self, cluster: str, arrays: WindowArrays) -> StoredWindows:
         """Write the windows that changed, for the next board. Nobody may fold meanwhile."""
-        return self._commits.setdefault(cluster, CommitsFile()).store(histories)
+        return self._commits.setdefault(cluster, CommitsFile()).store(arrays)
 
     def publish(self, board: Board) -> None:
         """From now on requests are answered from this board."""
