@@ -39,13 +39,14 @@ from tick import INTERVALS, NOW, commits, log_ends
 from warren.config import HistorySettings
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.history import spark_queries, table, table_files, upkeep
-from warren.history.board_rows import ROWS, RowGranularity, rows
+from warren.history.board_rows import ROWS, row_granularity, rows
 from warren.history.refill import Refill
 from warren.history.report import summary
-from warren.history.service import HistoryQuestion, HistoryService
+from warren.history.service import HistoryService
+from warren.model.history_question import HistoryQuestion
 from warren.model.period import Period
 from warren.spark.session import start_session, stop_session
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 WIDTH = 1000  # partitions of a group
@@ -56,7 +57,7 @@ ONE = "group-000000-of-some-service"
 MOMENTS = 130  # of the small table
 BESIDE = 6  # appends
 ALONE_S, BETWEEN_S = 10.0, 0.2  # of ticks
-FINE = RowGranularity(HistorySettings())
+FINE = row_granularity(HistorySettings())
 
 
 def moment(partitions: int, minute: int) -> pa.Table:
@@ -114,7 +115,7 @@ class Ticks:
     def _run(self) -> None:
         while not self._stop.wait(BETWEEN_S):
             began = time.perf_counter()
-            judge(histories(self._windows), JudgeSettings(), NOW + 5 * INTERVALS)
+            judge(window_arrays(self._windows), JudgeSettings(), NOW + 5 * INTERVALS)
             self._seconds.append(time.perf_counter() - began)
 
     def told(self) -> str:

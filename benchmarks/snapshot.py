@@ -22,7 +22,7 @@ from warren.config import Consumer, Storage
 from warren.evaluate.judge import JudgeSettings
 from warren.model.board import StoredWindows
 from warren.model.group_events import ClassicGroup, ClassicMember, Event, MemberAssigned, MemberSeen
-from warren.model.window_arrays import Histories
+from warren.model.window_arrays import WindowArrays
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.pipeline.snapshots import Snapshots
@@ -73,7 +73,7 @@ class Ticking:
             judge_cluster(self._cluster, Sources(), JudgeSettings(), NOW, self._store)
             self._took.append(time.perf_counter() - began)
 
-    def _store(self, _: str, shown: Histories) -> StoredWindows:
+    def _store(self, _: str, shown: WindowArrays) -> StoredWindows:
         return self._file.store(shown)
 
     def wait(self, ticks: int) -> None:

@@ -19,7 +19,7 @@ from measured import peak_mb, where, write
 
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.model.verdicts import Verdicts
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -82,7 +82,7 @@ def measure(partitions: int) -> str:
         fold_s += time.perf_counter() - wall
         cpu_s += time.process_time() - cpu
     wall, cpu = time.perf_counter(), time.process_time()
-    verdicts = judge(histories(windows), JudgeSettings(), NOW + 5 * (INTERVALS + 1))
+    verdicts = judge(window_arrays(windows), JudgeSettings(), NOW + 5 * (INTERVALS + 1))
     judge_s = time.perf_counter() - wall
     cpu_s += time.process_time() - cpu
     assert len(verdicts.partitions.status) == partitions

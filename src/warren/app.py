@@ -15,9 +15,9 @@ from pyspark.sql import SparkSession
 
 from warren.config import Config, Loaded
 from warren.evaluate.judge import JudgeSettings
-from warren.history.service import HistoryQuestion, HistoryService
+from warren.history.service import HistoryService
 from warren.model.board import Board, ClusterBoard
-from warren.model.period import Period
+from warren.model.history_question import HistoryQuestion
 from warren.pipeline import health_answer, steps
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer, outside_consumers
@@ -227,16 +227,13 @@ class Monitor:
     def set_level(self, level: str) -> None:
         logs.set_level(level)
 
-    def recent_history(self, *asked: str) -> str:
-        return self._history.from_memory(self._asked(*asked))
+    def recent_history(self, question: HistoryQuestion) -> str:
+        return self._history.from_memory(self._with_known(question))
 
-    def group_history(self, *asked: str) -> str:
-        return self._history.from_table(self._asked(*asked))
+    def group_history(self, question: HistoryQuestion) -> str:
+        return self._history.from_table(self._with_known(question))
 
-    def _asked(
-        self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
-    ) -> HistoryQuestion:
-        judged = self.board.clusters.get(cluster)
-        is_known = judged is not None and group in judged.verdicts.names
-        period = Period(int(since_ms), int(until_ms))
-        return HistoryQuestion(cluster, group, period, int(partitions), is_known)
+    def _with_known(self, question: HistoryQuestion) -> HistoryQuestion:
+        judged = self.board.clusters.get(question.cluster)
+        is_known = judged is not None and question.group in judged.verdicts.names
+        return question._replace(is_known=is_known)

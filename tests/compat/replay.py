@@ -16,6 +16,7 @@ from warren import config
 from warren.decode.commits import decode
 from warren.evaluate.judge import JudgeSettings
 from warren.model.board import Board
+from warren.model.history_question import HistoryQuestion
 from warren.model.tables import LOG_ENDS, RECORDS
 from warren.pipeline import steps
 from warren.pipeline.cluster import Accepts, new_cluster
@@ -101,10 +102,10 @@ class Replay:
     def set_level(self, level: str) -> None:
         self.level = level
 
-    def recent_history(self, *_asked: str) -> str:
+    def recent_history(self, _question: HistoryQuestion) -> str:
         raise NotImplementedError  # Burrow has none
 
-    def group_history(self, *_asked: str) -> str:
+    def group_history(self, _question: HistoryQuestion) -> str:
         raise NotImplementedError
 
     def _see_log_ends(self) -> None:

@@ -10,6 +10,7 @@ import pytest
 from compat.raw_http import Got, ask, important
 
 from warren import config
+from warren.model.history_question import HistoryQuestion
 from warren.serve.http.listeners import bind
 from warren.serve.http.workers import start
 
@@ -34,10 +35,10 @@ class Levels:
     def set_level(self, level: str) -> None:
         self.level = level
 
-    def recent_history(self, *_asked: str) -> str:
+    def recent_history(self, _question: HistoryQuestion) -> str:
         raise NotImplementedError  # Burrow has none
 
-    def group_history(self, *_asked: str) -> str:
+    def group_history(self, _question: HistoryQuestion) -> str:
         raise NotImplementedError
 
 

@@ -10,7 +10,7 @@ from support.telegraf import UNFOUND, in_order, parsed, recorded_documents, reco
 
 from warren.config import HistorySettings
 from warren.evaluate.judge import JudgeSettings
-from warren.history.board_rows import RowGranularity, rows
+from warren.history.board_rows import row_granularity, rows
 from warren.model.board import Board
 from warren.model.tables import HISTORY
 from warren.pipeline import steps
@@ -31,7 +31,7 @@ def kept(replay: Replay, spark: SparkSession) -> DataFrame:
         replay.cluster, Sources(), JudgeSettings(), GATHERED_S, replay.serving.store
     )
     board = Board(GATHERED_S * 1000, {"local": cluster})
-    moment = rows(board, ["local"], RowGranularity(HistorySettings())).cast(HISTORY).to_pylist()
+    moment = rows(board, ["local"], row_granularity(HistorySettings())).cast(HISTORY).to_pylist()
     known = [row for row in moment if row["group"] not in UNFOUND]
     return spark.createDataFrame([tuple(row.values()) for row in known], _schema(spark))
 

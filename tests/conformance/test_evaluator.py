@@ -12,8 +12,8 @@ from warren.evaluate.judge import JudgeSettings, judge
 from warren.model.status import Status
 from warren.model.tables import LOG_ENDS
 from warren.model.verdicts import Verdicts
-from warren.model.window_arrays import Histories
-from warren.windows.window_reader import histories
+from warren.model.window_arrays import WindowArrays
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 NOW_S = 2_000_000_000
@@ -39,7 +39,7 @@ def status(verdicts: Verdicts, partition: int = 0) -> str:
     return Status(verdicts.partitions.status[partition]).name
 
 
-def rule_answers(shown: Histories, case: dict[str, Any]) -> dict[str, Any]:
+def rule_answers(shown: WindowArrays, case: dict[str, Any]) -> dict[str, Any]:
     """Each rule by itself, and the status they come to."""
     allowed, now_s = case["allowed_lag"], case["time_now_s"]
     verdicts = judge(shown, JudgeSettings(allowed_lag=allowed), now_s)
@@ -124,7 +124,7 @@ def test_groups_of_partitions(vectors: Vectors, record_case: RecordCase) -> None
     wrong = []
     for case in [case for case in vectors("evaluator")["groups"] if "partition_kinds" in case]:
         pasts = [kind_past(kinds[kind]) for kind in case["partition_kinds"]]
-        shown = history(pasts) if pasts else histories(Windows())
+        shown = history(pasts) if pasts else window_arrays(Windows())
         got = group_answer(judge(shown, JudgeSettings(), NOW_S))
         expected = {name: case[name] for name in got}
         if "complete_json" in expected:
@@ -183,7 +183,7 @@ def test_groups_of_burrows_own_tests(vectors: Vectors, record_case: RecordCase) 
         if ask.get("op") == "delete_topic":
             windows.delete_topic("t")
         got = burrow_answer(
-            judge(histories(windows), JudgeSettings(), NOW_S), ask.get("group", "g")
+            judge(window_arrays(windows), JudgeSettings(), NOW_S), ask.get("group", "g")
         )
         expected = RIGHT_INSTEAD[name][0] if name in RIGHT_INSTEAD else case["expect"]
         ok = all(got[key] == expected[key] for key in got.keys() & expected.keys())

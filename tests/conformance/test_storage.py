@@ -15,7 +15,7 @@ from support.window_model import Model, Slot
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.model.group_filter import GroupFilter
 from warren.model.tables import LOG_ENDS
-from warren.windows.window_reader import PartitionWindow, detail, histories
+from warren.windows.window_reader import PartitionWindow, detail, window_arrays
 from warren.windows.windows import Windows
 
 NOW_S = 2_000_000_000
@@ -207,9 +207,9 @@ def answer(case: dict[str, Any]) -> dict[str, Any]:
     config = case["config"]
     windows = Windows(config["intervals"], config["min-distance"], config["expire-group"])
     play(Production(windows), config, case["ops"])
-    before = histories(windows).groups
+    before = window_arrays(windows).groups
     windows.expire(NOW_S)
-    verdicts = judge(histories(windows), JudgeSettings(), NOW_S)
+    verdicts = judge(window_arrays(windows), JudgeSettings(), NOW_S)
     fetched = {group: fetch(windows, group) for group in verdicts.names}
     last_ms = dict(zip(verdicts.names, verdicts.groups.last_commit_ms.tolist(), strict=True))
     return {

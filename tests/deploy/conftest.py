@@ -15,7 +15,7 @@ from support.servers.opensearch import OpenSearch
 from support.servers.prometheus import Prometheus, prometheus
 
 from warren.config.sections import HistorySettings
-from warren.history.board_rows import RowGranularity, rows
+from warren.history.board_rows import row_granularity, rows
 from warren.model.board import Board
 from warren.sinks.elasticsearch import entries, nested
 from warren.sinks.influxdb import lines
@@ -35,7 +35,7 @@ def past(spark: SparkSession, opensearch: OpenSearch) -> list[Board]:  # noqa: A
 
 @pytest.fixture(scope="package")
 def past_points(past: list[Board], spark: SparkSession) -> DataFrame:
-    fine = RowGranularity(HistorySettings())
+    fine = row_granularity(HistorySettings())
     # In one piece: Spark takes an empty one in between for the end.
     history = pa.concat_tables([rows(each, [CLUSTER], fine) for each in past]).combine_chunks()
     return points(spark.createDataFrame(history))

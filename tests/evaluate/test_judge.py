@@ -6,7 +6,7 @@ from support.batches import NOW, Record, batch, log_ends
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.evaluate.rules import Rule
 from warren.model.status import Status
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 
@@ -30,7 +30,7 @@ def windows() -> Windows:
 
 
 def test_groups_and_their_partitions_come_sorted(windows: Windows) -> None:
-    verdicts = judge(histories(windows), JudgeSettings(), NOW - 1)
+    verdicts = judge(window_arrays(windows), JudgeSettings(), NOW - 1)
 
     lines = [
         (verdicts.topics[topic], number)
@@ -46,7 +46,7 @@ def test_groups_and_their_partitions_come_sorted(windows: Windows) -> None:
 
 
 def test_a_group_is_as_bad_as_its_worst_partition(windows: Windows) -> None:
-    verdicts = judge(histories(windows), JudgeSettings(), NOW - 1)
+    verdicts = judge(window_arrays(windows), JudgeSettings(), NOW - 1)
 
     partitions, groups = verdicts.partitions, verdicts.groups
     assert partitions.rule.tolist() == [
@@ -69,15 +69,15 @@ def test_a_group_is_as_bad_as_its_worst_partition(windows: Windows) -> None:
 
 
 def test_settings_bound_what_is_judged(windows: Windows) -> None:
-    half_is_not_enough = judge(histories(windows), JudgeSettings(minimum_complete=0.6), NOW - 1)
-    some_lag_is_fine = judge(histories(windows), JudgeSettings(allowed_lag=60), NOW - 1)
+    half_is_not_enough = judge(window_arrays(windows), JudgeSettings(minimum_complete=0.6), NOW - 1)
+    some_lag_is_fine = judge(window_arrays(windows), JudgeSettings(allowed_lag=60), NOW - 1)
 
     assert half_is_not_enough.groups.status.tolist() == [Status.OK, Status.ERR]
     assert some_lag_is_fine.groups.status.tolist() == [Status.OK, Status.OK]
 
 
 def test_later_commits_do_not_change_a_verdict_that_is_out(windows: Windows) -> None:
-    verdicts = judge(histories(windows), JudgeSettings(), NOW - 1)
+    verdicts = judge(window_arrays(windows), JudgeSettings(), NOW - 1)
 
     windows.fold(batch(Record(5, offset=100, group="ant"), Record(6, offset=7, group="new")), NOW)
     windows.set_owners("zebra", {("t", 1): ("/other", "other")})
@@ -90,7 +90,7 @@ def test_later_commits_do_not_change_a_verdict_that_is_out(windows: Windows) -> 
 
 
 def test_no_groups_give_empty_verdicts() -> None:
-    verdicts = judge(histories(Windows()), JudgeSettings(), NOW)
+    verdicts = judge(window_arrays(Windows()), JudgeSettings(), NOW)
 
     assert verdicts.names == ()
     assert len(verdicts.groups.status) == len(verdicts.partitions.status) == 0
@@ -106,7 +106,7 @@ def test_an_absurd_commit_makes_an_absurd_lag_and_wraps_nothing() -> None:
     windows.fold(batch(Record(4, offset=2**63 - 1, group="beyond")), NOW)
     windows.fold(batch(Record(5, offset=90, group="other")), NOW)
 
-    verdicts = judge(histories(windows), JudgeSettings(), NOW)
+    verdicts = judge(window_arrays(windows), JudgeSettings(), NOW)
 
     lags = [2**62 + 100, 2**62 + 100, 2**62 + 100, 2**63 - 1]
     assert verdicts.names == ("beyond", "g", "other")

@@ -31,7 +31,7 @@ from warren.sources.outside_changes import ChangeCollector
 from warren.sources.zookeeper_tree import Kind, Leaf, TreeChanges
 from warren.windows.group_members import Membership
 from warren.windows.limits import Limits
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 
 FEW = Limits(groups=50, topics=50, partitions=500)
 ORDERS = b"orders".ljust(16)
@@ -191,7 +191,7 @@ def take_snapshot(data: bytes) -> None:
     (cluster,) = of.clusters.values()
     assert file.exists() == bool(cluster.restored_s)
     if cluster.restored_s:
-        judge(histories(cluster.windows), JudgeSettings(), 2_000_000_000)
+        judge(window_arrays(cluster.windows), JudgeSettings(), 2_000_000_000)
         cluster.ends_s = 1.0
         of.save()
 

@@ -5,7 +5,7 @@ from typing import Any
 from support.boards import NOW_S, board, cluster_board, windows_of
 
 from warren.config import HistorySettings
-from warren.history.board_rows import RowGranularity, rows
+from warren.history.board_rows import row_granularity, rows
 from warren.model.status import Status
 from warren.model.tables import HISTORY
 
@@ -22,7 +22,7 @@ COMMITS = [
 
 def kept(**settings: Any) -> list[dict[str, Any]]:
     made = board(local=cluster_board(windows_of(ENDS, COMMITS), ENDS))
-    granularity = RowGranularity(HistorySettings(**settings))
+    granularity = row_granularity(HistorySettings(**settings))
     found: list[dict[str, Any]] = rows(made, ["local"], granularity).cast(HISTORY).to_pylist()
     return found
 
@@ -133,10 +133,10 @@ def test_of_patterns_that_match_the_coarsest_counts() -> None:
     names = ("dev-a", "important-dev", "other")
     settings = HistorySettings(by_group="^dev-", by_partition="dev", history_granularity="topic")
 
-    assert RowGranularity(settings).levels(names).tolist() == [3, 1, 2]
+    assert row_granularity(settings).levels(names).tolist() == [3, 1, 2]
 
 
 def test_an_empty_board_has_no_rows() -> None:
     nothing = board(local=cluster_board(windows_of({}, []), {}))
 
-    assert len(rows(nothing, ["local"], RowGranularity(HistorySettings()))) == 0
+    assert len(rows(nothing, ["local"], row_granularity(HistorySettings()))) == 0

@@ -25,8 +25,9 @@ from support.history_rows import (
 from warren.history import service, table, table_files
 from warren.history.recent_hours import HOUR_MS, Recent
 from warren.history.refill import LATE_MS, Refill
-from warren.history.service import HistoryQuestion, HistoryService
+from warren.history.service import HistoryService
 from warren.history.table_files import TableFiles
+from warren.model.history_question import HistoryQuestion
 from warren.model.period import Period
 
 GROUPS = ("billing", "by topic", "coarse", "comes late", "\u00fcml\u00e4ut \U0001f407")

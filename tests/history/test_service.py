@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 from support.history_rows import MINUTE_MS, START_MS, group, minute, partition, write
 
 from warren.history import service, table_files
-from warren.history.service import HistoryQuestion, HistoryService
+from warren.history.service import HistoryService
+from warren.model.history_question import HistoryQuestion
 from warren.model.period import Period
 
 PERIOD = Period(START_MS, START_MS + 10 * MINUTE_MS)

@@ -5,6 +5,7 @@ import threading
 import msgspec
 from support.http_side import CONFIG, Actions
 
+from warren.model.history_question import HistoryQuestion
 from warren.serve.v4 import group_past, shapes
 
 HISTORY_CONFIG = CONFIG + "[history]\n"
@@ -14,12 +15,11 @@ STEPS = 24
 class Remembering(Actions):
     """Answers as the pipeline's process does, from a made-up past."""
 
-    def recent_history(self, *asked: str) -> str:
-        return self.group_history(*asked)
+    def recent_history(self, question: HistoryQuestion) -> str:
+        return self.group_history(question)
 
-    def group_history(self, *asked: str) -> str:
-        cluster, group, since_ms, until_ms, _ = asked
-        since, until = int(since_ms), int(until_ms)
+    def group_history(self, question: HistoryQuestion) -> str:
+        cluster, group, (since, until), *_ = question
         step = (until - since) // STEPS
         times = [since + step * number for number in range(STEPS)]
         lags: list[int | None] = [None, *(50 * number for number in range(1, STEPS - 1)), 1234]
@@ -59,19 +59,19 @@ class Hesitating(Remembering):
         self.refusals = 2
         self.go_on = threading.Event()
 
-    def recent_history(self, *_asked: str) -> str:
+    def recent_history(self, _question: HistoryQuestion) -> str:
         return ""
 
-    def group_history(self, *asked: str) -> str:
+    def group_history(self, question: HistoryQuestion) -> str:
         if self.refusals:
             self.refusals -= 1
             return '{"code":503,"answer":{"error":true,"message":"others are being answered"}}'
         self.go_on.wait(60)
-        return super().group_history(*asked)
+        return super().group_history(question)
 
 
 class Forgetful(Remembering):
     """Has nothing of anybody."""
 
-    def group_history(self, *_asked: str) -> str:
+    def group_history(self, _question: HistoryQuestion) -> str:
         return '{"code":404,"answer":{"error":true,"message":"there is no such group"}}'

@@ -12,7 +12,7 @@ from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.consumers import OutsideConsumer, Sources, forget_vanished, groups_by_consumer
 from warren.pipeline.steps import fold_outside_changes
 from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 NOW = time.time()
@@ -37,7 +37,7 @@ def committed(key: OutsideKey, offset: int | None, order: int = 1) -> OutsideCom
 
 
 def groups(of: OutsideConsumer) -> list[str]:
-    return [*histories(of.cluster.windows).groups]
+    return [*window_arrays(of.cluster.windows).groups]
 
 
 def owner(of: OutsideConsumer, key: OutsideKey) -> str:

@@ -24,7 +24,7 @@ from warren.pipeline.consumers import Sources
 from warren.pipeline.snapshots import FACTS
 from warren.sources.group_offsets import partition_of
 from warren.sources.log_ends import TopicListing
-from warren.windows.window_reader import detail, histories
+from warren.windows.window_reader import detail, window_arrays
 
 PIPE_SIZE = 4096
 
@@ -77,7 +77,9 @@ def test_until_later_commits_are_read_lag_is_that_of_the_snapshot(tmp_path: Path
     lags = []
     for read_s in (NOW, NOW + 3_600):
         again.topic_consumers["c"].progress.read_s[home] = read_s
-        shown = histories(only(again).windows, partial(sources.read_until_s, only(again).windows))
+        shown = window_arrays(
+            only(again).windows, partial(sources.read_until_s, only(again).windows)
+        )
         lags.append(judge(shown, JudgeSettings(), NOW + 3_600).groups.total_lag.tolist())
 
     assert lags == [[0], [4_990]]

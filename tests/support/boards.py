@@ -11,7 +11,7 @@ from warren.model.tables import LOG_ENDS
 from warren.pipeline.steps import topic_ends
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.windows.end_history import LogEnds
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 # group, topic, partition, offset (None: a tombstone), committed_ms
@@ -53,7 +53,7 @@ def cluster_board(
     now_s: int = NOW_S,
 ) -> ClusterBoard:
     """Judged from windows; the log ends may be newer than what the windows know."""
-    shown = histories(windows)
+    shown = window_arrays(windows)
     stored = (file or CommitsFile()).store(shown)
     return ClusterBoard(judge(shown, JudgeSettings(), now_s), stored, newest_ends(ends))
 

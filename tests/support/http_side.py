@@ -10,6 +10,7 @@ import msgspec
 
 from warren import config
 from warren.model.board import Board
+from warren.model.history_question import HistoryQuestion
 from warren.serve.http.listeners import Listener, bind
 from warren.serve.http.workers import Serving, start
 
@@ -28,7 +29,7 @@ class Actions:
     def __init__(self) -> None:
         self.level = "info"
         self.deleted: list[tuple[str, str, str | None]] = []
-        self.asked: list[tuple[str, ...]] = []  # for history
+        self.asked: list[HistoryQuestion] = []  # for history
 
     def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
         self.deleted.append((cluster, group, topic))
@@ -39,11 +40,11 @@ class Actions:
     def set_level(self, level: str) -> None:
         self.level = level
 
-    def recent_history(self, *_asked: str) -> str:
+    def recent_history(self, _question: HistoryQuestion) -> str:
         return ""  # nothing is in memory
 
-    def group_history(self, *asked: str) -> str:
-        self.asked.append(asked)
+    def group_history(self, question: HistoryQuestion) -> str:
+        self.asked.append(question)
         return '{"code":503,"answer":{"error":true,"message":"Spark is not up yet"}}'
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model.arrays import Ints
-from warren.model.window_arrays import Histories
+from warren.model.window_arrays import WindowArrays
 
 
 class Slot(NamedTuple):
@@ -23,7 +23,7 @@ class Past(NamedTuple):
     ends: Sequence[int] = ()  # the log ends remembered, if they matter
 
 
-def history(partitions: Sequence[Past], group: str = "g") -> Histories:
+def history(partitions: Sequence[Past], group: str = "g") -> WindowArrays:
     """One group that reads one topic with these partitions."""
     held = [[slot for slot in past.slots if slot is not None] for past in partitions]
     width = max([len(past.slots) for past in partitions] + [1])
@@ -42,7 +42,7 @@ def history(partitions: Sequence[Past], group: str = "g") -> Histories:
     ]
     lowest = [min(past.ends, default=np.iinfo(np.int64).max) for past in partitions]
     nothing = np.zeros(count, np.int32)
-    return Histories(
+    return WindowArrays(
         groups=(group,),
         topics=("t",),
         owners=("",),

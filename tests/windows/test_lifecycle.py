@@ -2,7 +2,7 @@
 
 from support.batches import NOW, Record, batch, log_ends
 
-from warren.windows.window_reader import detail, histories
+from warren.windows.window_reader import detail, window_arrays
 from warren.windows.windows import Windows
 
 WEEK_MS = 604_800_000
@@ -45,7 +45,7 @@ def test_a_topic_goes_with_its_last_window_and_a_group_with_its_last_topic() -> 
     windows.fold(batch(Record(4, offset=None, topic="u")), NOW)
 
     assert left_one_topic == {"u": [[0]]}
-    assert histories(windows).groups == ()
+    assert window_arrays(windows).groups == ()
     assert windows.pairs.of_group == {}
 
 
@@ -54,7 +54,7 @@ def test_commits_wait_for_their_log_end_and_take_their_lag_from_it() -> None:
     folded = windows.fold(
         batch(Record(2, offset=20), Record(1, offset=10), Record(3, offset=30)), NOW
     )
-    shown_before = histories(windows).groups
+    shown_before = window_arrays(windows).groups
 
     windows.set_log_ends(log_ends(None, 100), {"t": 2})
     still_waiting = len(windows.waiting)
@@ -109,7 +109,7 @@ def test_a_group_expires_a_week_after_its_last_commit_anywhere() -> None:
     second = windows.expire(NOW + 604_800 + 6)
 
     assert (first, second) == (["h"], ["g"])
-    assert histories(windows).groups == ()
+    assert window_arrays(windows).groups == ()
 
 
 def test_owners_are_replaced_whole_and_wait_for_their_topic() -> None:
@@ -131,11 +131,11 @@ def test_a_group_known_by_its_owners_alone_is_not_shown() -> None:
     windows = watching(100)
 
     windows.set_owners("g", {("t", 0): ("/host", "client")})
-    shown = histories(windows).groups
+    shown = window_arrays(windows).groups
     windows.fold(batch(Record(1)), NOW)
 
     assert shown == ()
-    assert histories(windows).groups == ("g",)
+    assert window_arrays(windows).groups == ("g",)
     assert owners(windows) == [("/host", "client")]
 
 
@@ -155,12 +155,12 @@ def test_a_topic_deleted_and_made_again_starts_afresh() -> None:
     windows.fold(batch(Record(1, offset=900), Record(2, group="h", offset=5, partition=1)), NOW)
 
     windows.delete_topic("t")
-    gone = histories(windows)
+    gone = window_arrays(windows)
     windows.set_log_ends(log_ends(10), {"t": 1})
     windows.fold(batch(Record(3, offset=4)), NOW)
 
     assert (gone.groups, [topic for topic in gone.topics if topic]) == ((), [])
-    assert histories(windows).topics == ("t",)
+    assert window_arrays(windows).topics == ("t",)
     assert [(c.offset, c.lag) for c in detail(windows, "g")["t"][0].commits] == [(4, 6)]
 
 

@@ -1,19 +1,28 @@
-"""How notifiers verify whom they talk to."""
+"""How we verify whom we talk to, and why a connection failed."""
 
 import os
 import socket
 import ssl
 
+from warren.config import Tls
 from warren.errors import SendFailed
 
 
-def tls_context(extra_ca: str, *, noverify: bool) -> ssl.SSLContext:
-    """Trust the system's certificates and those of `extra_ca`, or anybody."""
-    context = ssl.create_default_context()
-    if noverify:
+def tls_context(tls: Tls) -> ssl.SSLContext:
+    """What a `tls` section says; its `cafile` is trusted instead of the system's certificates."""
+    context = ssl.create_default_context(cafile=tls.cafile or None)
+    if tls.certfile:
+        context.load_cert_chain(tls.certfile, tls.keyfile)
+    if tls.noverify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif extra_ca:
+    return context
+
+
+def notifier_context(extra_ca: str, *, noverify: bool) -> ssl.SSLContext:
+    """Trust the system's certificates and those of `extra_ca`, or anybody."""
+    context = tls_context(Tls(noverify=noverify))
+    if extra_ca and not noverify:
         try:
             context.load_verify_locations(extra_ca)
         except OSError as error:  # SSLError too

@@ -194,6 +194,7 @@ def _regexp(text: str) -> str:
 
 
 Seconds = Annotated[int, Meta(ge=0)]
+NonNegative = Annotated[int, Meta(ge=0)]  # groups, messages and the like; 0 often is no limit
 Period = Annotated[int, Meta(ge=1)]  # seconds; a timer that never rests is a mistake
 Count = Annotated[int, Meta(ge=1)]
 Port = Annotated[int, Meta(ge=1, le=65535)]

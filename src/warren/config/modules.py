@@ -10,6 +10,7 @@ from warren.config.keys import (
     HostPort,
     Listen,
     Name,
+    NonNegative,
     Period,
     Regexp,
     Seconds,
@@ -122,20 +123,20 @@ class Storage(Filtered, frozen=True, kw_only=True):
         int, key("Commits of a partition closer than this many seconds are kept as one.")
     ] = 0
     max_groups: Annotated[
-        Seconds, key("Warren's own. Groups of a cluster, at most; 0 is no limit.")
+        NonNegative, key("Warren's own. Groups of a cluster, at most; 0 is no limit.")
     ] = 500_000
     max_topics: Annotated[
-        Seconds, key("Warren's own. Topics of a cluster, at most; 0 is no limit.")
+        NonNegative, key("Warren's own. Topics of a cluster, at most; 0 is no limit.")
     ] = 200_000
     max_partitions: Annotated[
-        Seconds,
+        NonNegative,
         key(
             "Warren's own. Partitions of all groups of a cluster, at most, about 0.5 kB of memory "
             "each; 0 is no limit. What does not fit is left out, counted and logged."
         ),
     ] = 5_000_000
     workers: Annotated[Count, key("Burrow's threads.", unused=_NO_THREADS)] = 20
-    queue_depth: Annotated[Seconds, key("Burrow's queues.", unused=_NO_THREADS)] = 1
+    queue_depth: Annotated[NonNegative, key("Burrow's queues.", unused=_NO_THREADS)] = 1
 
 
 class Evaluator(NamedSection, frozen=True, kw_only=True):
@@ -149,7 +150,7 @@ class Evaluator(NamedSection, frozen=True, kw_only=True):
             "and anything below, asks for nothing."
         ),
     ] = 0.0
-    allowed_lag: Annotated[Seconds, key("Lag, in messages, that counts as none.")] = 0
+    allowed_lag: Annotated[NonNegative, key("Lag, in messages, that counts as none.")] = 0
 
 
 class HttpServer(NamedSection, frozen=True, kw_only=True):

@@ -8,7 +8,18 @@ from typing import Annotated
 
 import msgspec
 
-from warren.config.keys import Check, Host, Period, Port, Regexp, Seconds, Url, key, one_of
+from warren.config.keys import (
+    Check,
+    Host,
+    NonNegative,
+    Period,
+    Port,
+    Regexp,
+    Seconds,
+    Url,
+    key,
+    one_of,
+)
 from warren.config.modules import Filtered
 from warren.config.secrets import FrozenMap, Secret
 
@@ -56,7 +67,7 @@ class Notifier(Filtered, frozen=True, kw_only=True):
         key("Free values for the templates.", example='{ api_key = "REDACTED", app = "burrow" }'),
     ] = FrozenMap()
     max_per_minute: Annotated[
-        Seconds | None,
+        NonNegative | None,
         key(
             "Warren's own. Messages a minute; of more groups than that it tells in a digest. "
             "0 is no limit.",
@@ -65,7 +76,7 @@ class Notifier(Filtered, frozen=True, kw_only=True):
         ),
     ] = None
     lag_above: Annotated[
-        Seconds | None,
+        NonNegative | None,
         key(
             "Warren's own. Tell as well when a lag is above this many messages.",
             default="off",

@@ -11,10 +11,10 @@ from warren.config.keys import (
     HostPort,
     KafkaVersion,
     Name,
+    NonNegative,
     OptionalUrl,
     Period,
     Regexp,
-    Seconds,
     Tolerated,
     ZookeeperPath,
     key,
@@ -170,7 +170,7 @@ class Metrics(Section, frozen=True, kw_only=True):
         key("Groups in whose name this is found have group series only.", example="^dev-"),
     ] = ""
     max_series: Annotated[
-        Seconds,
+        NonNegative,
         key("Series of groups and topics at most; 0 is no limit. How many are cut is told."),
     ] = 0
 
@@ -241,9 +241,6 @@ class Iam(NamedSection, frozen=True, kw_only=True):
     ] = ""
 
 
-Granularity = Literal["partition", "topic", "group"]
-
-
 class HistorySettings(Section, frozen=True, kw_only=True):
     """Warren's own: verdicts and log ends in a Delta table; kept if the section exists."""
 
@@ -258,7 +255,7 @@ class HistorySettings(Section, frozen=True, kw_only=True):
     history_interval: Annotated[Period, key("Seconds between two moments that are kept.")] = 60
     history_days: Annotated[Count, key("Days that a moment is kept.")] = 30
     history_granularity: Annotated[
-        Granularity,
+        Literal["partition", "topic", "group"],
         key(
             "How fine the rows of a group are: one for each partition, each topic, or the group's "
             "alone. Log ends are as fine as the groups that read the topic."

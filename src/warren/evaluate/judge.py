@@ -10,7 +10,7 @@ from warren.model import bounds
 from warren.model.arrays import Floats, Ints
 from warren.model.status import Status
 from warren.model.verdicts import Edge, GroupVerdicts, PartitionVerdicts, Verdicts
-from warren.model.window_arrays import Histories, ranges, span
+from warren.model.window_arrays import WindowArrays, ranges, span
 
 # Windows judged at once: small enough for a processor's cache, large enough to hide Python.
 CHUNK = 8192
@@ -30,24 +30,24 @@ class JudgeSettings:
     allowed_lag: int = 0
 
 
-def judge(histories: Histories, settings: JudgeSettings, now_s: int) -> Verdicts:
+def judge(arrays: WindowArrays, settings: JudgeSettings, now_s: int) -> Verdicts:
     """Judge every partition, then every group by its partitions.
 
     A group is judged as of the moment up to which its commits have been read, which is before
     `now_s` or at it: what has not been read yet is not taken for silence.
     """
-    row, count = histories.rows(), histories.pair_count
+    row, count = arrays.rows(), arrays.pair_count
     lines = np.concatenate([[0], np.cumsum(count)])
-    first = np.append(lines[histories.group_pair], lines[-1])
-    as_of_ms = _as_of_ms(histories.as_of_s, now_s)
+    first = np.append(lines[arrays.group_pair], lines[-1])
+    as_of_ms = _as_of_ms(arrays.as_of_s, now_s)
     of_line = np.repeat(as_of_ms, np.diff(first))
-    partitions = _judge_partitions(histories, row, of_line, settings)
+    partitions = _judge_partitions(arrays, row, of_line, settings)
     return Verdicts(
         now_s,
-        histories.groups,
-        histories.topics,
-        histories.owners,
-        _judge_groups(partitions, first, as_of_ms, histories.last_ms[row]),
+        arrays.groups,
+        arrays.topics,
+        arrays.owners,
+        _judge_groups(partitions, first, as_of_ms, arrays.last_ms[row]),
         partitions,
     )
 
@@ -59,31 +59,31 @@ def _as_of_ms(as_of_s: Floats, now_s: int) -> Ints:
 
 
 def _judge_partitions(
-    histories: Histories, row: Ints, as_of_ms: Ints, settings: JudgeSettings
+    arrays: WindowArrays, row: Ints, as_of_ms: Ints, settings: JudgeSettings
 ) -> PartitionVerdicts:
-    filled, count = histories.filled[row], histories.pair_count
-    complete = filled.astype(np.float32) / np.float32(histories.offset.shape[1])
-    current_lag = _current_lag(histories, row)
+    filled, count = arrays.filled[row], arrays.pair_count
+    complete = filled.astype(np.float32) / np.float32(arrays.offset.shape[1])
+    current_lag = _current_lag(arrays, row)
     rule = np.full(len(row), Rule.NOT_JUDGED, np.uint8)
     judged = (filled > 0) & (complete >= np.float32(settings.minimum_complete))
     caught_up = rules.is_caught_up(current_lag, settings.allowed_lag)
     rule[judged & caught_up] = Rule.CAUGHT_UP
     behind = np.flatnonzero(judged & ~caught_up)
-    start, end = _edge(histories, row, 0), _edge(histories, row, -1)
+    start, end = _edge(arrays, row, 0), _edge(arrays, row, -1)
     for chunk in range(0, len(behind), CHUNK):
         some = behind[chunk : chunk + CHUNK]
         where = span(row[some])
         evidence = Evidence(  # in memory column by column, as the rules go
-            np.asfortranarray(histories.offset[where]),
+            np.asfortranarray(arrays.offset[where]),
             np.stack([start.committed_ms[some], end.committed_ms[some]], axis=1),
-            np.asfortranarray(histories.lag[where]),
+            np.asfortranarray(arrays.lag[where]),
             current_lag[some],
-            histories.lowest_end[some],
-            histories.stopped[row[some]],
+            arrays.lowest_end[some],
+            arrays.stopped[row[some]],
         )
         rule[some] = rules.decide(evidence, settings.allowed_lag, as_of_ms[some])
     return PartitionVerdicts(
-        topic=np.repeat(histories.pair_topic.astype(np.int32), count),
+        topic=np.repeat(arrays.pair_topic.astype(np.int32), count),
         partition=ranges(np.zeros_like(count), count).astype(np.int32),
         status=STATUS_OF[rule],
         rule=rule,
@@ -92,24 +92,24 @@ def _judge_partitions(
         current_lag=current_lag,
         start=start,
         end=end,
-        owner=histories.owner[row],
-        client=histories.client[row],
-        lowest_end=histories.lowest_end,
+        owner=arrays.owner[row],
+        client=arrays.client[row],
+        lowest_end=arrays.lowest_end,
     )
 
 
-def _current_lag(histories: Histories, row: Ints) -> Ints:
+def _current_lag(arrays: WindowArrays, row: Ints) -> Ints:
     """How far the last commit is behind the newest log end; 0 where there was no commit."""
-    lag = bounds.lag(histories.newest_end, histories.offset[row, -1])
-    return np.where(histories.filled[row] > 0, lag, 0)
+    lag = bounds.lag(arrays.newest_end, arrays.offset[row, -1])
+    return np.where(arrays.filled[row] > 0, lag, 0)
 
 
-def _edge(histories: Histories, row: Ints, column: int) -> Edge:
+def _edge(arrays: WindowArrays, row: Ints, column: int) -> Edge:
     return Edge(
-        histories.offset[row, column],
-        histories.committed_ms[row, column],
-        histories.observed_s[row, column],
-        histories.lag[row, column],
+        arrays.offset[row, column],
+        arrays.committed_ms[row, column],
+        arrays.observed_s[row, column],
+        arrays.lag[row, column],
     )
 
 

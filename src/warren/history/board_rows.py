@@ -1,7 +1,6 @@
 """One moment of a board as rows of HISTORY: groups, log ends, partitions, in this order."""
 
 from collections.abc import Collection
-from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -9,47 +8,21 @@ import pyarrow as pa
 
 from warren.config.sections import HistorySettings
 from warren.model import bounds
-from warren.model.arrays import Codes, Ints, Mask
+from warren.model.arrays import Bytes, Codes, Ints, Mask
 from warren.model.board import NO_END, Board, ClusterBoard, TopicEnds
-from warren.model.group_filter import GroupFilter
+from warren.model.granularity import Granularity, Level
 from warren.model.tables import GROUP, HISTORY, LOG_END, PARTITION
 from warren.model.verdicts import PartitionVerdicts, Verdicts
 
-RowLevels = npt.NDArray[np.uint8]
 
-
-class RowLevel(IntEnum):
-    """What a group has rows for, besides its own; a greater one is coarser."""
-
-    PARTITION = 1
-    TOPIC = 2
-    GROUP = 3
-
-
-class RowGranularity:
-    """Names are matched once; groups come and go, but not every minute."""
-
-    def __init__(self, settings: HistorySettings) -> None:
-        patterns = (
-            (settings.by_group, RowLevel.GROUP),
-            (settings.by_topic, RowLevel.TOPIC),
-            (settings.by_partition, RowLevel.PARTITION),
-        )
-        self.usual = RowLevel[settings.history_granularity.upper()]
-        self._patterns = [
-            (GroupFilter(allow=pattern), level) for pattern, level in patterns if pattern
-        ]
-        self._known: dict[str, RowLevel] = {}
-
-    def levels(self, groups: tuple[str, ...]) -> RowLevels:
-        if not self._patterns:
-            return np.full(len(groups), self.usual, np.uint8)
-        self._known = {group: self._known.get(group) or self._level(group) for group in groups}
-        return np.fromiter(self._known.values(), np.uint8, len(groups))
-
-    def _level(self, group: str) -> RowLevel:
-        matching = (level for names, level in self._patterns if names.accepts(group))
-        return next(matching, self.usual)
+def row_granularity(settings: HistorySettings) -> Granularity:
+    """The coarsest pattern beats the others."""
+    patterns = (
+        (settings.by_group, Level.GROUP),
+        (settings.by_topic, Level.TOPIC),
+        (settings.by_partition, Level.PARTITION),
+    )
+    return Granularity(patterns, usual=Level[settings.history_granularity.upper()])
 
 
 NEVER = np.iinfo(np.int64).min  # when nothing was committed
@@ -62,7 +35,7 @@ ROWS = pa.schema(
 )
 
 
-def rows(board: Board, clusters: Collection[str], granularity: RowGranularity) -> pa.Table:
+def rows(board: Board, clusters: Collection[str], granularity: Granularity) -> pa.Table:
     """The moment, as far as these clusters go."""
     parts = [
         part
@@ -73,7 +46,7 @@ def rows(board: Board, clusters: Collection[str], granularity: RowGranularity) -
 
 
 def _of_cluster(
-    moment_ms: int, name: str, cluster: ClusterBoard, granularity: RowGranularity
+    moment_ms: int, name: str, cluster: ClusterBoard, granularity: Granularity
 ) -> list[pa.Table]:
     verdicts = cluster.verdicts
     levels = granularity.levels(verdicts.names)
@@ -128,13 +101,13 @@ def _group_rows(verdicts: Verdicts) -> dict[str, pa.Array]:
     }
 
 
-def _partition_rows(verdicts: Verdicts, levels: RowLevels) -> dict[str, pa.Array]:
+def _partition_rows(verdicts: Verdicts, levels: Bytes) -> dict[str, pa.Array]:
     """A row for each partition, or, of groups kept by topic, one for each topic."""
     partitions, first = verdicts.partitions, verdicts.groups.first
     group = np.repeat(np.arange(len(levels), dtype=np.int32), np.diff(first))
     level = np.repeat(levels, np.diff(first))
-    folded = _Folded(verdicts, _begins(partitions.topic, first[:-1]), level == RowLevel.TOPIC)
-    kept = np.flatnonzero((level == RowLevel.PARTITION) | folded.is_first)
+    folded = _Folded(verdicts, _begins(partitions.topic, first[:-1]), level == Level.TOPIC)
+    kept = np.flatnonzero((level == Level.PARTITION) | folded.is_first)
     is_folded = folded.is_first[kept]
     never = partitions.filled[kept] == 0
     newest_ms = np.where(never, NEVER, partitions.end.committed_ms[kept])
@@ -207,7 +180,7 @@ class _Folded:
         return values  # type: ignore[return-value]  # whatever was given
 
 
-def _end_levels(cluster: ClusterBoard, levels: RowLevels, usual: RowLevel) -> RowLevels:
+def _end_levels(cluster: ClusterBoard, levels: Bytes, usual: Level) -> Bytes:
     """A topic's log ends are as fine as the finest group that reads it."""
     verdicts = cluster.verdicts
     place = {topic: number for number, topic in enumerate(cluster.ends.topics)}
@@ -219,13 +192,13 @@ def _end_levels(cluster: ClusterBoard, levels: RowLevels, usual: RowLevel) -> Ro
     return np.where(finest == 255, np.uint8(usual), finest)
 
 
-def _end_rows(ends: TopicEnds, levels: RowLevels) -> dict[str, pa.Array]:
+def _end_rows(ends: TopicEnds, levels: Bytes) -> dict[str, pa.Array]:
     """The known log ends; folded ones are the sum of a topic's."""
     count = np.diff(ends.first)
     topic = np.repeat(np.arange(len(ends.topics), dtype=np.int32), count)
     partition = (np.arange(len(ends.end)) - np.repeat(ends.first[:-1], count)).astype(np.int32)
     known = ends.end != NO_END
-    coarse = np.repeat(levels > RowLevel.PARTITION, count)
+    coarse = np.repeat(levels > Level.PARTITION, count)
     total, members = np.zeros(len(ends.topics), np.int64), np.zeros(len(ends.topics), np.int32)
     np.add.at(total, topic, np.where(known, ends.end, 0))
     np.add.at(members, topic, known)

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from warren.config.sections import HistorySettings
 from warren.errors import ClockBehind, SourceError
 from warren.history import table
-from warren.history.board_rows import RowGranularity, rows
+from warren.history.board_rows import row_granularity, rows
 from warren.history.table import failures
 from warren.model.board import Board
 
@@ -43,7 +43,7 @@ class Keeper:
         self._spark = spark
         self._directory = directory
         self._interval_s = settings.history_interval
-        self._granularity = RowGranularity(settings)
+        self._granularity = row_granularity(settings)
         self._boards = boards
         self._kept = kept  # to be told the rows of each moment that was kept
         self._newest_ms = 0

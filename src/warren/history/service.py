@@ -9,7 +9,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import structlog
@@ -22,7 +22,7 @@ from warren.history.memory_queries import Kept
 from warren.history.recent_hours import Recent
 from warren.history.table import failures
 from warren.history.table_files import TableFiles, small
-from warren.model.period import Period
+from warren.model.history_question import HistoryQuestion
 from warren.model.tables import GROUP, PARTITION
 
 log = structlog.get_logger()
@@ -35,16 +35,6 @@ MOST_SECONDS = 30.0  # for the answer
 
 class TooMuch(Exception):
     """Why there is no answer now."""
-
-
-class HistoryQuestion(NamedTuple):
-    """One request for the past of a group."""
-
-    cluster: str
-    group: str
-    period: Period
-    partitions: int  # lines of the heat map; 0: none is wanted
-    is_known: bool = False  # the group is there now: that nothing was kept of it is no error
 
 
 class HistoryService:

@@ -22,7 +22,7 @@ def span(rows: Ints) -> slice | Ints:
 
 
 @dataclass(frozen=True)
-class Histories:
+class WindowArrays:
     """The arrays are the windows' own and change with the next fold: read them, then let go.
 
     Groups are sorted by name, the pairs (group, topic) of a group by topic. A pair has a row for

@@ -8,6 +8,7 @@ import numpy as np
 
 from warren.model import bounds
 from warren.model.arrays import Ints
+from warren.model.commits import make_commits
 from warren.model.status import Status
 from warren.model.verdicts import Edge, Verdicts
 from warren.notify.incidents import Notice
@@ -65,12 +66,13 @@ def _partitions(verdicts: Verdicts, lines: Ints) -> list[PartitionResult]:
 
 
 def _offsets(edge: Edge, lines: Ints) -> list[Offset]:
-    columns = (edge.offset, edge.committed_ms, edge.observed_s, edge.lag)
-    values = (column[lines].tolist() for column in columns)
-    return [
-        Offset(offset, committed_ms, observed_s * 1000, None if lag < 0 else lag)
-        for offset, committed_ms, observed_s, lag in zip(*values, strict=True)
-    ]
+    return make_commits(
+        Offset,
+        edge.offset[lines],
+        edge.committed_ms[lines],
+        edge.observed_s[lines],
+        edge.lag[lines],
+    )
 
 
 def _shortest(value: np.float32) -> float:

@@ -30,7 +30,7 @@ from warren.evaluate.rules import Rule
 from warren.model.arrays import Ints
 from warren.model.board import NO_END, ClusterBoard, StoredWindows, TopicEnds
 from warren.model.group_events import ClassicGroup, Event, Malformed
-from warren.model.window_arrays import Histories
+from warren.model.window_arrays import WindowArrays
 from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.consumers import OutsideConsumer, Sources, TopicConsumer, groups_by_consumer
 from warren.sources import group_offsets, log_ends, offsets_topic
@@ -39,9 +39,9 @@ from warren.sources.outside_changes import OutsideChanges
 from warren.windows.end_history import LogEnds
 from warren.windows.limits import NO_ROOM
 from warren.windows.replaced_topic import replace_topic
-from warren.windows.window_reader import histories, newest_commits
+from warren.windows.window_reader import newest_commits, window_arrays
 
-Store = Callable[[str, Histories], StoredWindows]
+Store = Callable[[str, WindowArrays], StoredWindows]
 
 MS = 1000
 REAPED_AT_ONCE = 1_000  # groups
@@ -165,7 +165,7 @@ def reap_groups(
     That the brokers do not list a group is only a reason to ask them about it.
     """
     with cluster.lock:
-        ours = histories(cluster.windows).groups
+        ours = window_arrays(cluster.windows).groups
     # Asked after: a group that is born meanwhile is not among ours.
     listed = group_offsets.list_groups(admin, timeout_s)
     if listed.error:
@@ -197,7 +197,7 @@ def judge_cluster(
         expiring_s = partial(sources.expire_as_of_s, cluster.windows)
         cluster.windows.expire(int(cluster.restored_s) or now_s, expiring_s)
         cluster.windows.ends.rows.forget_before(sources.all_read_s())
-        view = histories(cluster.windows, partial(sources.read_until_s, cluster.windows))
+        view = window_arrays(cluster.windows, partial(sources.read_until_s, cluster.windows))
         verdicts = judge(view, settings, now_s)
         view.stopped[view.rows()] = verdicts.partitions.rule == Rule.STOPPED
         return ClusterBoard(

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from warren.serve.http.answers import TEXT, Answer, Request
+from warren.serve.http.channel import GetLevel, SetLevel
 from warren.serve.http.site import Site
 from warren.serve.v4.groups import board_header
 from warren.serve.v4.lines import moment, starting
@@ -72,7 +73,7 @@ def config(site: Site, _request: Request) -> Answer:
 
 
 async def get_level(site: Site, request: Request) -> Answer:
-    level = await site.call("get_level")
+    level = await site.call(GetLevel())
     return site.json(request, 200, "log level returned", level=level)
 
 
@@ -83,7 +84,7 @@ async def set_level(site: Site, request: Request) -> Answer:
     level = LEVELS.get(asked.lower())
     if level is None:
         return site.problem(request, 404, "unknown log level")
-    await site.call("set_level", level)
+    await site.call(SetLevel(level))
     return site.json(request, 200, "set log level")
 
 

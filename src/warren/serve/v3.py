@@ -7,10 +7,12 @@ import msgspec
 import numpy as np
 
 from warren.model.arrays import Ints
+from warren.model.commits import COLUMNS, make_commits
 from warren.model.go_json import number
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView
 from warren.serve.http.answers import Answer, Request
+from warren.serve.http.channel import DeleteGroup
 from warren.serve.http.site import Site
 
 STATUS_NAMES = [status.name for status in Status]
@@ -166,40 +168,31 @@ def _partitions(cluster: ClusterView, lines: Ints) -> Iterator[V3Partition]:
 
 def _edge(windows: Any, column: int) -> list[V3Commit]:
     """The first or last commit of each window; free places repeat the first."""
-    names = ("offset", "committed_ms", "observed_s", "lag")
-    values = (windows[name][:, column].tolist() for name in names)
-    return [_commit(*each) for each in zip(*values, strict=True)]
-
-
-def _commit(offset: int, committed_ms: int, observed_s: int, lag: int) -> V3Commit:
-    return V3Commit(offset, committed_ms, observed_s * 1000, lag if lag >= 0 else None)
+    return make_commits(V3Commit, *(windows[name][:, column] for name in COLUMNS))
 
 
 def _details(cluster: ClusterView, lines: slice) -> dict[str, list[PartitionDetail]]:
     topics, owners = cluster.topics.names, cluster.owners.names
-    windows = cluster.windows_of(lines)
-    columns = ("topic", "owner", "client", "current_lag", "filled")
+    columns = ("topic", "owner", "client", "current_lag")
     values = (cluster.arrays[column][lines].tolist() for column in columns)
-    commits = (windows[n].tolist() for n in ("offset", "committed_ms", "observed_s", "lag"))
     found: dict[str, list[PartitionDetail]] = {}
-    for (topic, owner, client, lag, filled), window in zip(
-        zip(*values, strict=True), zip(*commits, strict=True), strict=True
+    for topic, owner, client, lag, held in zip(
+        *values, cluster.commits(lines, V3Commit), strict=True
     ):
-        free = cluster.facts.intervals - filled
-        held = (_commit(*commit) for commit in list(zip(*window, strict=True))[free:])
-        offsets = [*[None] * free, *held] if filled else []
+        free = cluster.facts.intervals - len(held)
+        offsets = [*[None] * free, *held] if held else []
         detail = PartitionDetail(offsets, owners[owner], owners[client], lag)
         found.setdefault(topics[topic], []).append(detail)
     return found
 
 
 async def delete_group(site: Site, request: Request, name: str, group: str) -> Answer:
-    await site.call("delete_group", name, group, None)
+    await site.call(DeleteGroup(name, group))
     return site.json(request, 200, "consumer group removed")
 
 
 async def delete_topic_of_group(
     site: Site, request: Request, name: str, group: str, topic: str
 ) -> Answer:
-    await site.call("delete_group", name, group, topic)
+    await site.call(DeleteGroup(name, group, topic))
     return site.json(request, 200, "consumer group removed")

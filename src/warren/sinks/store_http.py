@@ -1,6 +1,5 @@
 """Stores that are servers: Spark makes texts of history, threads of ours send them meanwhile."""
 
-import ssl
 import zlib
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 import warren
+from warren.clients.tls import tls_context
 from warren.config import HttpSink, Tls
 from warren.config.secrets import masked_url
 from warren.errors import Undelivered
@@ -35,7 +35,7 @@ class Server:
             auth=login,
             headers={"User-Agent": f"warren/{warren.__version__}", **headers},
             timeout=settings.timeout,
-            verify=_context(tls),
+            verify=tls_context(tls) if tls else True,
         )
 
     def post(
@@ -80,18 +80,6 @@ class Server:
 def complaint(response: httpx.Response) -> str:
     """What a store says, in a line."""
     return " ".join(response.text.split())[:ERROR_LENGTH]
-
-
-def _context(tls: Tls | None) -> ssl.SSLContext | bool:
-    if tls is None:
-        return True
-    context = ssl.create_default_context(cafile=tls.cafile or None)
-    if tls.certfile:
-        context.load_cert_chain(tls.certfile, tls.keyfile)
-    if tls.noverify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def gzip(content: memoryview | bytes) -> bytes:

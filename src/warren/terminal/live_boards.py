@@ -7,9 +7,10 @@ from warren.errors import GroupUnknown
 from warren.model.board import Board
 from warren.serve.board_file import writer
 from warren.serve.board_file.board_view import View
+from warren.serve.http.channel import Action
 from warren.serve.http.settings import startup
 from warren.serve.http.site import Site
-from warren.serve.metrics.series import SeriesGranularity
+from warren.serve.metrics.series import series_granularity
 from warren.serve.v4 import all_groups, explain, groups
 from warren.serve.v4.parameters import AllGroups, OneGroup, Why
 from warren.serve.v4.shapes import Explanation, Group, Groups, Overview
@@ -18,7 +19,7 @@ from warren.serve.v4.shapes import Explanation, Group, Groups, Overview
 class BoardAnswers:
     def __init__(self, config: Config, boards: Callable[[], Board]) -> None:
         self._boards = boards
-        self._granularity = SeriesGranularity(config.metrics)
+        self._granularity = series_granularity(config.metrics)
         self._site = Site(startup(config, []).settings, _changes_nothing)
         self._shown: Board | None = None
 
@@ -52,5 +53,5 @@ class BoardAnswers:
         return self._site
 
 
-async def _changes_nothing(*_: str | None) -> None:
+async def _changes_nothing(_: Action) -> None:
     """Nobody deletes anything here."""

@@ -1,7 +1,6 @@
 """Answers of a running Warren, over HTTP."""
 
 import ipaddress
-import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -9,6 +8,8 @@ from typing import TypeVar
 import httpx
 import msgspec
 
+from warren.clients.tls import tls_context
+from warren.config import Tls
 from warren.config.secrets import Secret, masked_url
 from warren.errors import GroupUnknown, Unanswered
 from warren.serve.v4.shapes import Explanation, Group, GroupLine, Groups, Moment, Overview
@@ -30,7 +31,7 @@ class Remote:
                 base_url=self.url,
                 headers=headers,
                 timeout=httpx.Timeout(ANSWER_S, connect=CONNECT_S),
-                verify=ssl.create_default_context(cafile=cafile) if cafile else True,
+                verify=tls_context(Tls(cafile=str(cafile))) if cafile else True,
                 # A proxy that is set for the world has nothing to say about this machine.
                 trust_env=not _is_this_machine(self.url),
             )

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from warren.model.kafka_names import to_bytes
-from warren.model.window_arrays import Histories, ranges
-from warren.windows.window_reader import histories
+from warren.model.window_arrays import WindowArrays, ranges
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 
@@ -19,12 +19,12 @@ def replace_topic(windows: Windows, topic: str, since_s: int, now_s: int) -> Non
     That is news of the new topic, or was taken back since: Kafka writes a tombstone for every
     commit on a topic that it deletes.
     """
-    kept = commits_since(histories(windows), topic, since_s)
+    kept = commits_since(window_arrays(windows), topic, since_s)
     windows.delete_topic(topic)
     windows.fold(kept, now_s)
 
 
-def commits_since(view: Histories, topic: str, since_s: int) -> pa.Table:
+def commits_since(view: WindowArrays, topic: str, since_s: int) -> pa.Table:
     """COMMITS on a topic that were heard from this moment on."""
     is_of_topic = np.array([name == topic for name in view.topics], np.bool_)[view.pair_topic]
     count = view.pair_count[is_of_topic]

@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model import bounds
-from warren.model.window_arrays import Histories, ranges
+from warren.model.window_arrays import WindowArrays, ranges
 from warren.windows.pairs import Moments, last_commits
 from warren.windows.windows import Windows
 
 
-def histories(windows: Windows, read_until_s: Moments | None = None) -> Histories:
+def window_arrays(windows: Windows, read_until_s: Moments | None = None) -> WindowArrays:
     """All groups that have a window; one that only has owners is not there yet.
 
     `read_until_s` tells up to which moment, in seconds, the commits of each group have been read;
@@ -28,7 +28,7 @@ def histories(windows: Windows, read_until_s: Moments | None = None) -> Historie
     pairs_of_group = np.diff(group_pair, append=len(in_order))
     moment_s = np.repeat(np.repeat(as_of_s, pairs_of_group), count)
     newest, lowest = ends.rows.as_of(ranges(ends.blocks.base[topic], count), moment_s)
-    return Histories(
+    return WindowArrays(
         groups=groups,
         topics=ends.topics.by_number(),
         owners=windows.owners.names.by_number(),

@@ -8,10 +8,10 @@ import numpy as np
 from support.boards import NOW_S, add, windows_of
 
 from warren.model.board import StoredWindows
-from warren.model.window_arrays import Histories
+from warren.model.window_arrays import WindowArrays
 from warren.serve.board_file import commits_file
 from warren.serve.board_file.commits_file import CommitsFile
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 
 ENDS = {f"topic-{n}": [10_000] * 40 for n in range(3)}
 FIELDS = ("offset", "committed_ms", "lag", "observed_s")
@@ -25,7 +25,7 @@ def size(stored: StoredWindows) -> int:
     return os.fstat(stored.file.fd).st_size // commits_file.layout(stored.intervals).itemsize
 
 
-def is_right(stored: StoredWindows, shown: Histories) -> bool:
+def is_right(stored: StoredWindows, shown: WindowArrays) -> bool:
     rows = shown.rows()
     held = shown.filled[rows] > 0
     windows = read(stored)[stored.place[held]]
@@ -41,34 +41,34 @@ def test_only_what_changed_is_written() -> None:
     windows = windows_of(ENDS, [commit("a", partition, 1) for partition in range(40)])
     file = CommitsFile()
 
-    first = size(file.store(histories(windows)))
-    again = size(file.store(histories(windows)))
+    first = size(file.store(window_arrays(windows)))
+    again = size(file.store(window_arrays(windows)))
     add(windows, [commit("a", 7, 2), commit("a", 9, 2)], first_order=100)
-    stored = file.store(histories(windows))
+    stored = file.store(window_arrays(windows))
 
     assert (first, again, size(stored)) == (40, 40, 42)
-    assert is_right(stored, histories(windows))
+    assert is_right(stored, window_arrays(windows))
 
 
 def test_an_older_board_still_reads_what_it_had() -> None:
     windows = windows_of(ENDS, [commit("a", 0, 1)])
     file = CommitsFile()
-    before = file.store(histories(windows))
+    before = file.store(window_arrays(windows))
 
     add(windows, [commit("a", 0, 2)], first_order=100)
-    file.store(histories(windows))
+    file.store(window_arrays(windows))
 
     assert read(before)[before.place[0]]["offset"][-1] == 1
 
 
 def test_a_window_that_is_being_written_is_not_read_yet() -> None:
     windows = windows_of(ENDS, [commit("a", 0, 1)])
-    stored = CommitsFile().store(histories(windows))
+    stored = CommitsFile().store(window_arrays(windows))
 
     os.write(stored.file.fd, b"half")
 
     assert len(read(stored)) == 1
-    assert is_right(stored, histories(windows))
+    assert is_right(stored, window_arrays(windows))
 
 
 def test_a_file_that_is_mostly_outdated_is_begun_anew() -> None:
@@ -78,7 +78,7 @@ def test_a_file_that_is_mostly_outdated_is_begun_anew() -> None:
     for turn in range(1, 2000):
         partitions = range(40)
         add(windows, [commit("a", p, turn) for p in partitions], first_order=turn * 100)
-        sizes.append(size(file.store(histories(windows))))
+        sizes.append(size(file.store(window_arrays(windows))))
 
     assert max(sizes) <= commits_file.SPARE + 100
     assert sizes[-1] < max(sizes)
@@ -99,7 +99,7 @@ def test_whatever_happens_to_groups_the_file_has_their_windows() -> None:
             ]
             add(windows, some, first_order=order)
             order += 1000
-        shown = histories(windows)
+        shown = window_arrays(windows)
         if not is_right(file.store(shown), shown):
             wrong.append(turn)
 

@@ -14,6 +14,7 @@ from support.http_side import CONFIG, Running, ask, running
 from support.waiting import eventually
 
 from warren.serve.board_file.board_view import View
+from warren.serve.http.channel import Action
 from warren.serve.http.site import Site, SiteSettings
 from warren.serve.http.worker import MOST_LARGE
 from warren.serve.v4.events import follow
@@ -126,7 +127,7 @@ async def show_boards(site: Site) -> None:
         await asyncio.sleep(0.01)
 
 
-async def no_call(*_: str | None) -> str | None:
+async def no_call(_: Action) -> str | None:
     raise NotImplementedError
 
 

@@ -12,12 +12,13 @@ from support.http_side import CONFIG, Response, Running, ask, running
 
 from warren.config.sections import Metrics
 from warren.model.board import Board
+from warren.model.granularity import Level
 from warren.model.status import Status
 from warren.serve.board_file import writer
 from warren.serve.board_file.board_view import View
 from warren.serve.metrics.exposition import Exposition
 from warren.serve.metrics.group_metrics import burrow_metrics
-from warren.serve.metrics.series import SeriesGranularity, SeriesLevel, plan
+from warren.serve.metrics.series import plan, series_granularity
 
 ENDS: dict[str, list[int | None]] = {"orders": [100, None, 300], "bills": [50]}
 WEEK_S = 7 * 86_400  # after which a silent group expires
@@ -245,9 +246,9 @@ def test_the_worst_groups_are_the_last_to_lose_their_series() -> None:
     chosen = plan(view, 3)
 
     assert chosen.levels["local"].tolist() == [
-        SeriesLevel.NOTHING,
-        SeriesLevel.GROUP,
-        SeriesLevel.NOTHING,
+        Level.NOTHING,
+        Level.GROUP,
+        Level.NOTHING,
     ]
 
 
@@ -255,7 +256,7 @@ def viewed() -> View:
     """What a worker has of the board, without a worker."""
     judged = cluster_board(windows_of(ENDS, COMMITS), ENDS)
     board = Board(NOW_S * 1000, {"local": judged}, HEALTH)
-    file = writer.write(board, SeriesGranularity(Metrics()), {})
+    file = writer.write(board, series_granularity(Metrics()), {})
     return View.open([file.fd, judged.windows.file.fd], View.empty())
 
 

@@ -9,6 +9,9 @@ import pytest
 from support.boards import NOW_S, board, cluster_board, windows_of
 from support.http_side import CONFIG, Actions, Running, ask, running
 
+from warren.model.history_question import HistoryQuestion
+from warren.model.period import Period
+
 ENDS = {"orders": [100]}
 COMMITS = [("billing", "orders", 0, 90, NOW_S * 1000)]
 
@@ -32,12 +35,8 @@ def test_what_the_pipeline_says_is_passed_on(server: Running) -> None:
     answer = ask(server.port, f"/v4/history?{query}")
 
     assert (answer.status, answer.json["message"]) == (503, "Spark is not up yet")
-    assert server.actions.asked[-1] == (
-        "local",
-        "bil/ling",
-        "1700000000000",
-        "1700006400000",
-        "7",
+    assert server.actions.asked[-1] == HistoryQuestion(
+        "local", "bil/ling", Period(1700000000000, 1700006400000), partitions=7
     )
 
 
@@ -45,7 +44,7 @@ def test_others_are_answered_while_spark_works(tmp_path: Path) -> None:
     asked, go_on = threading.Event(), threading.Event()
 
     class Slow(Actions):
-        def group_history(self, *_asked: str) -> str:
+        def group_history(self, _question: HistoryQuestion) -> str:
             asked.set()
             go_on.wait(20)
             return '{"code":404,"answer":{"error":true,"message":"nothing is kept"}}'
@@ -66,11 +65,11 @@ def test_changes_and_recent_hours_do_not_wait_behind_slow_history(tmp_path: Path
     asked = threading.Semaphore(0)
 
     class Slow(Actions):
-        def recent_history(self, *asked: str) -> str:
+        def recent_history(self, question: HistoryQuestion) -> str:
             told = '{"code":200,"answer":{"moments":1}}'
-            return told if asked[1] == "recent" else ""
+            return told if question.group == "recent" else ""
 
-        def group_history(self, *_asked: str) -> str:
+        def group_history(self, _question: HistoryQuestion) -> str:
             asked.release()
             go_on.wait(60)
             return '{"code":404,"answer":{"error":true,"message":"nothing is kept"}}'

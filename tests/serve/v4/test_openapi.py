@@ -13,6 +13,8 @@ from schemathesis.schemas import APIOperation
 from support.boards import NOW_S, board, cluster_board, windows_of
 from support.http_side import CONFIG, Actions, Running, ask, running
 
+from warren.model.history_question import HistoryQuestion
+
 ENDS = {"orders": [100, 200]}
 COMMITS = [("billing", "orders", 0, 10, NOW_S * 1000)]
 
@@ -28,11 +30,10 @@ def server(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
 class Telling(Actions):
     """Has a history of every group but one."""
 
-    def group_history(self, *asked: str) -> str:
-        cluster, group, since_ms, until_ms, _ = asked
-        if group == "billing":
+    def group_history(self, question: HistoryQuestion) -> str:
+        if question.group == "billing":
             return '{"code":503,"answer":{"error":true,"message":"Spark is busy"}}'
-        told = msgspec.json.encode(history(cluster, group, int(since_ms), int(until_ms)))
+        told = msgspec.json.encode(history(question.cluster, question.group, *question.period))
         return f'{{"code":200,"answer":{told.decode()}}}'
 
 

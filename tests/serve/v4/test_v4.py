@@ -24,7 +24,7 @@ from warren.serve.v4.explain import WHY
 from warren.serve.v4.groups import NOT_TOLD, statuses
 from warren.serve.v4.operations import OPERATIONS
 from warren.serve.v4.verdict_change import CHANGE, lasting, of_group
-from warren.windows.window_reader import histories
+from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
@@ -355,7 +355,7 @@ def test_a_window_tells_what_was_judged_as_far_as_its_commits_go() -> None:
     full = [("full", "orders", 0, 10 * n, (NOW_S - 100 + n) * 1000) for n in range(1, 10)]
     short = [("short", "orders", 1, 500, (NOW_S - 100 + n) * 1000) for n in range(3)]
     windows = windows_of(ends, [("full", "orders", 0, 1000, (NOW_S - 200) * 1000), *full, *short])
-    view = histories(windows)
+    view = window_arrays(windows)
     rows = view.rows()
     stored = np.zeros(len(rows), layout(10))
     for name in stored.dtype.names or ():

@@ -11,7 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx
 
 import warren
-from warren.clients.tls import tls_context, why
+from warren.clients.tls import notifier_context, why
 from warren.config import OverHttp
 from warren.errors import SendFailed
 
@@ -94,7 +94,7 @@ class ProxyRoutes(httpx.AsyncBaseTransport):
 
     def __init__(self, settings: OverHttp) -> None:
         self._settings = settings
-        self._context = tls_context(settings.extra_ca, noverify=settings.noverify)
+        self._context = notifier_context(settings.extra_ca, noverify=settings.noverify)
         self._transports: dict[str, httpx.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

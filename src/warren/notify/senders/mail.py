@@ -14,7 +14,7 @@ from email.utils import format_datetime, getaddresses, make_msgid
 import msgspec
 import structlog
 
-from warren.clients.tls import tls_context, why
+from warren.clients.tls import notifier_context, why
 from warren.config import Config, EmailNotifier
 from warren.errors import SendFailed, TemplateFailed
 from warren.model.kafka_names import readable
@@ -46,7 +46,7 @@ def deliver(notifier: EmailNotifier, mail: EmailMessage, receivers: Sequence[str
 @contextmanager
 def _connect(notifier: EmailNotifier) -> Iterator[smtplib.SMTP]:
     """TLS from the start on port 465, else as soon as the server offers it."""
-    context = tls_context(notifier.extra_ca, noverify=notifier.noverify)
+    context = notifier_context(notifier.extra_ca, noverify=notifier.noverify)
     host = notifier.server.strip("[]")
     if notifier.port == TLS_PORT:
         server: smtplib.SMTP = smtplib.SMTP_SSL(

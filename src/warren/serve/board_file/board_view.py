@@ -1,7 +1,9 @@
 """The board as a worker sees it: arrays that map the file, and what requests ask of them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import isnan
 from typing import Any
 
@@ -10,9 +12,12 @@ import numpy as np
 
 from warren.model.arrays import AnyArray, Ints
 from warren.model.board import NO_END
+from warren.model.commits import COLUMNS, C, MakeCommit, make_commits
 from warren.serve.board_file import commits_file, packed_arrays
 from warren.serve.board_file.commits_file import Windows
 from warren.serve.board_file.packed_arrays import BoardFacts, ClusterFacts
+
+AT_ONCE = 1000  # windows whose commits are in memory at a time
 
 
 class NumberedNames:
@@ -51,6 +56,15 @@ class ClusterView:
         """The window of each line; of a line that was never committed to, any."""
         place = self.arrays["window"][lines]
         return self.windows[np.maximum(place, 0)] if len(self.windows) else self._none(len(place))
+
+    def commits(self, lines: slice, make: MakeCommit[C]) -> Iterator[list[C]]:
+        """The commits of each line, oldest first; none of one that was never committed to."""
+        for start in range(lines.start, lines.stop, AT_ONCE):
+            some = slice(start, min(start + AT_ONCE, lines.stop))
+            windows, filled = self.windows_of(some), self.arrays["filled"][some].tolist()
+            held = np.arange(self.facts.intervals, 0, -1) <= np.array(filled)[:, np.newaxis]
+            every = iter(make_commits(make, *(windows[column][held] for column in COLUMNS)))
+            yield from (list(islice(every, count)) for count in filled)
 
     def _none(self, count: int) -> Windows:
         return np.zeros(count, commits_file.layout(self.facts.intervals))

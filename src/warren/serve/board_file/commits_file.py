@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from warren.model.arrays import Ints
 from warren.model.board import SharedFile, StoredWindows
-from warren.model.window_arrays import Histories
+from warren.model.window_arrays import WindowArrays
 from warren.serve.board_file.packed_arrays import mapped
 
 Marks = npt.NDArray[np.uint64]
@@ -24,7 +24,7 @@ SPARE = 65_536  # outdated windows that are not worth a new file
 
 
 def layout(intervals: int) -> np.dtype[np.void]:
-    """A window: its commits as in Histories, oldest first, free places on the left."""
+    """A window: its commits as in WindowArrays, oldest first, free places on the left."""
     return np.dtype(
         [
             ("offset", "<i8", (intervals,)),
@@ -51,19 +51,19 @@ class CommitsFile:
         self._place: Ints = np.zeros(0, np.int64)
         self._begin(self._source)
 
-    def store(self, histories: Histories) -> StoredWindows:
+    def store(self, arrays: WindowArrays) -> StoredWindows:
         """Write what changed since the last call. Nobody may fold meanwhile."""
-        live = int(np.count_nonzero(histories.filled))
+        live = int(np.count_nonzero(arrays.filled))
         is_outdated = self._size > live + live // 2 + SPARE
-        if self._source is not histories.order or is_outdated:
-            self._begin(histories.order)
-        mark = _marks(histories)
-        changed = np.flatnonzero((mark != self._mark) & (histories.filled > 0))
+        if self._source is not arrays.order or is_outdated:
+            self._begin(arrays.order)
+        mark = _marks(arrays)
+        changed = np.flatnonzero((mark != self._mark) & (arrays.filled > 0))
         self._place[changed] = self._size + np.arange(len(changed))
-        self._append(histories, changed)
+        self._append(arrays, changed)
         self._mark = mark
-        place = np.where(histories.filled > 0, self._place, -1)[histories.rows()]
-        return StoredWindows(self._file, histories.order.shape[1], place.astype(np.int32))
+        place = np.where(arrays.filled > 0, self._place, -1)[arrays.rows()]
+        return StoredWindows(self._file, arrays.order.shape[1], place.astype(np.int32))
 
     def _begin(self, source: Ints) -> None:
         self._file = SharedFile()
@@ -72,23 +72,23 @@ class CommitsFile:
         self._mark = np.zeros(len(source), np.uint64)
         self._place = np.full(len(source), -1, np.int64)
 
-    def _append(self, histories: Histories, rows: Ints) -> None:
-        dtype = layout(histories.order.shape[1])
+    def _append(self, arrays: WindowArrays, rows: Ints) -> None:
+        dtype = layout(arrays.order.shape[1])
         with os.fdopen(self._file.fd, "ab", closefd=False) as file:
             for start in range(0, len(rows), CHUNK):
                 some = rows[start : start + CHUNK]
                 windows = np.empty(len(some), dtype)
                 for name in dtype.names or ():
-                    windows[name] = getattr(histories, name)[some]
+                    windows[name] = getattr(arrays, name)[some]
                 file.write(windows.view(np.uint8).data)
         self._size += len(rows)
 
 
-def _marks(histories: Histories) -> Marks:
+def _marks(arrays: WindowArrays) -> Marks:
     """A number for each window that changes when it does.
 
     A window changes by taking in a commit of a greater order than the one it loses, if any: with as
     many commits as before, the sum of the orders is greater.
     """
-    orders: Marks = np.einsum("ij->i", histories.order).view(np.uint64)
-    return orders * np.uint64(2**16) + histories.filled
+    orders: Marks = np.einsum("ij->i", arrays.order).view(np.uint64)
+    return orders * np.uint64(2**16) + arrays.filled

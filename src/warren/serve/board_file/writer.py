@@ -5,13 +5,13 @@ import numpy as np
 
 from warren.model.arrays import AnyArray
 from warren.model.board import Board, ClusterBoard, SharedFile
+from warren.model.granularity import Granularity
 from warren.model.kafka_names import readable
 from warren.serve.board_file import packed_arrays
 from warren.serve.board_file.packed_arrays import BoardFacts, ClusterFacts
-from warren.serve.metrics.series import SeriesGranularity
 
 
-def write(board: Board, granularity: SeriesGranularity, process: dict[str, float]) -> SharedFile:
+def write(board: Board, granularity: Granularity, process: dict[str, float]) -> SharedFile:
     facts = BoardFacts(
         board.moment_ms,
         [

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from warren.model.history_question import HistoryQuestion
+
 HEAD = struct.Struct("<IH")  # bytes, files
 FILES_AT_ONCE = 200  # the kernel takes 253 with one call
 
@@ -26,12 +28,40 @@ class Taken(msgspec.Struct, tag="taken"):
     number: int
 
 
+class DeleteGroup(msgspec.Struct, tag="delete_group"):
+    cluster: str
+    group: str
+    topic: str | None = None  # None: all of them
+
+
+class GetLevel(msgspec.Struct, tag="get_level"):
+    """The log level."""
+
+
+class SetLevel(msgspec.Struct, tag="set_level"):
+    level: str
+
+
+class RecentHistory(msgspec.Struct, tag="recent_history"):
+    """What memory holds, at once."""
+
+    question: HistoryQuestion
+
+
+class TableHistory(msgspec.Struct, tag="group_history"):
+    """What the table holds, however long it takes."""
+
+    question: HistoryQuestion
+
+
+Action = DeleteGroup | GetLevel | SetLevel | RecentHistory | TableHistory
+
+
 class Call(msgspec.Struct, tag="call"):
     """A worker asks for one of `Actions`."""
 
     number: int
-    action: str
-    arguments: list[str | None]
+    action: Action
 
 
 class Result(msgspec.Struct, tag="result"):

@@ -11,6 +11,7 @@ import msgspec
 from warren.model.go_json import encode
 from warren.serve.board_file.board_view import View
 from warren.serve.http.answers import JSON, Answer, Request
+from warren.serve.http.channel import Action
 
 WORKERS = 2
 SHARE = 0.1  # of all cores, for all workers
@@ -58,13 +59,13 @@ class ActionFailed(Exception):
     """The pipeline could not do what a request asked for."""
 
 
-Caller = Callable[..., Awaitable[str | None]]
+Caller = Callable[[Action], Awaitable[str | None]]
 
 
 @dataclass
 class Site:
     settings: SiteSettings
-    call: Caller  # one of `Actions`, by name
+    call: Caller  # has the pipeline's process do it
     view: View = field(default_factory=View.empty)
     boards: int = 0  # shown so far
     kept: dict[str, Answer] = field(default_factory=dict)  # answers to GETs, until the next board

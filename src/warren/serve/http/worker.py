@@ -20,7 +20,7 @@ from granian.server.embed import Server
 from warren.serve.board_file.board_view import View
 from warren.serve.http import channel
 from warren.serve.http.answers import Request
-from warren.serve.http.channel import Call, Failed, Offer, Result, Taken
+from warren.serve.http.channel import Action, Call, Failed, Offer, Result, Taken
 from warren.serve.http.dispatch import App, Slots
 from warren.serve.http.settings import ServerSettings, Startup
 from warren.serve.http.site import ActionFailed, Site
@@ -38,13 +38,13 @@ class Pipeline:
         self._calls: dict[int, asyncio.Future[str | None]] = {}
         self._count = 0
 
-    async def call(self, action: str, *arguments: str | None) -> str | None:
+    async def call(self, action: Action) -> str | None:
         self._count += 1
         number = self._count
         future: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._calls[number] = future
         try:
-            self._send(Call(number, action, list(arguments)))
+            self._send(Call(number, action))
             return await future
         finally:
             del self._calls[number]

@@ -11,22 +11,35 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, assert_never
 
 import msgspec
 import structlog
 
 from warren.config import Config
 from warren.model.board import Board, SharedFile, StoredWindows
-from warren.model.window_arrays import Histories
+from warren.model.history_question import HistoryQuestion
+from warren.model.window_arrays import WindowArrays
 from warren.serve.board_file import writer
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.serve.http import channel
-from warren.serve.http.channel import Call, Failed, Offer, Result, Taken
+from warren.serve.http.channel import (
+    Action,
+    Call,
+    DeleteGroup,
+    Failed,
+    GetLevel,
+    Offer,
+    RecentHistory,
+    Result,
+    SetLevel,
+    TableHistory,
+    Taken,
+)
 from warren.serve.http.listeners import Listener
 from warren.serve.http.settings import Startup, startup
 from warren.serve.http.site import WORKERS
-from warren.serve.metrics.series import SeriesGranularity
+from warren.serve.metrics.series import series_granularity
 
 _STARTED_S = time.time()
 _PROC = Path("/proc/self")
@@ -54,14 +67,10 @@ class Actions(Protocol):
     def set_level(self, level: str) -> None:
         """`level` is one of Burrow's words."""
 
-    def recent_history(
-        self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
-    ) -> str:
+    def recent_history(self, question: HistoryQuestion) -> str:
         """The same as `group_history`, at once; empty if memory does not reach that far back."""
 
-    def group_history(
-        self, cluster: str, group: str, since_ms: str, until_ms: str, partitions: str
-    ) -> str:
+    def group_history(self, question: HistoryQuestion) -> str:
         """What is kept of a group: JSON of a code and the answer to pass on. Takes its time."""
 
 
@@ -71,7 +80,6 @@ INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHO
 STOP_SECONDS = 0.5
 TAKEN_SECONDS = 1.0
 CALLS = 4  # of a worker, at once; as many again of those that take long
-SLOW = {"group_history"}  # nobody who changes something waits behind these
 FAILED = "it failed; the log says why"
 AGAIN_SECONDS = 1.0  # a worker that dies is replaced after so long
 
@@ -174,7 +182,9 @@ class _Worker:
                     self._taken.notify_all()
                     self._send_latest()
             elif isinstance(message, Call) and not self._stopping.is_set():
-                calls = self._slow_calls if message.action in SLOW else self._calls
+                # Nobody who changes something waits behind those that take long.
+                is_slow = isinstance(message.action, TableHistory)
+                calls = self._slow_calls if is_slow else self._calls
                 calls.submit(self._answer, message, self._stream)
             elif isinstance(message, Failed):
                 _log_failed(message)
@@ -229,7 +239,7 @@ class Serving:
 
     def __init__(self, config: Config, listeners: Sequence[Listener], actions: Actions) -> None:
         told = startup(config, listeners)
-        self._granularity = SeriesGranularity(config.metrics)
+        self._granularity = series_granularity(config.metrics)
         self._listeners = listeners
         self._actions = actions
         self._commits: dict[str, CommitsFile] = {}
@@ -238,9 +248,9 @@ class Serving:
         count = WORKERS if listeners else 0
         self._workers = [_Worker(told, self._do, nothing_yet) for _ in range(count)]
 
-    def store(self, cluster: str, histories: Histories) -> StoredWindows:
+    def store(self, cluster: str, arrays: WindowArrays) -> StoredWindows:
         """Write the windows that changed, for the next board. Nobody may fold meanwhile."""
-        return self._commits.setdefault(cluster, CommitsFile()).store(histories)
+        return self._commits.setdefault(cluster, CommitsFile()).store(arrays)
 
     def publish(self, board: Board) -> None:
         """From now on requests are answered from this board."""
@@ -262,13 +272,31 @@ class Serving:
 
     def _do(self, call: Call) -> Result:
         try:
-            value = getattr(self._actions, call.action)(*call.arguments)
+            value = self._act(call.action)
         except Exception:
-            log.exception("what a request asked for failed", action=call.action)
+            name = call.action.__struct_config__.tag
+            log.exception("what a request asked for failed", action=name)
             return Result(call.number, problem=FAILED)
         if value is None:  # something changed: the next request, to whichever worker, shows it
             self.wait_taken()
         return Result(call.number, value)
+
+    def _act(self, action: Action) -> str | None:
+        """The answer; None when something was changed instead."""
+        match action:
+            case DeleteGroup(cluster, group, topic):
+                self._actions.delete_group(cluster, group, topic)
+            case SetLevel(level):
+                self._actions.set_level(level)
+            case GetLevel():
+                return self._actions.get_level()
+            case RecentHistory(question):
+                return self._actions.recent_history(question)
+            case TableHistory(question):
+                return self._actions.group_history(question)
+            case _:
+                assert_never(action)
+        return None
 
     def stop(self) -> None:
         for worker in self._workers:

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model import bounds
-from warren.model.arrays import AnyArray
+from warren.model.arrays import AnyArray, Bytes
 from warren.model.board import NO_END
+from warren.model.granularity import Level
 from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.metrics.exposition import Exposition, label
-from warren.serve.metrics.series import Plan, SeriesLevel, SeriesLevels
+from warren.serve.metrics.series import Plan
 
 # Characters and lines made at once, and so the longest that others wait.
 CHUNK, AT_ONCE = 32_768, 1000
@@ -25,7 +26,7 @@ class Scraped(NamedTuple):
 
     name: str  # escaped, as all that goes into labels
     cluster: ClusterView
-    levels: SeriesLevels
+    levels: Bytes
     with_ends: bool
 
 
@@ -66,7 +67,7 @@ def _group_status(name: str, scraped: Scraped) -> Lines:
 
 def _by_group(name: str, scraped: Scraped, column: str) -> Lines:
     groups, values = scraped.cluster.groups.names, scraped.cluster.arrays[column].tolist()
-    for number in np.flatnonzero(scraped.levels != SeriesLevel.NOTHING).tolist():
+    for number in np.flatnonzero(scraped.levels != Level.NOTHING).tolist():
         group, value = label(groups[number]), values[number]
         yield f'{name}{{cluster="{scraped.name}",consumer_group="{group}"}} {value}\n'
 
@@ -103,9 +104,9 @@ def _by_partition(name: str, scraped: Scraped, column: str, *, complete_only: bo
             yield text
 
 
-def _in_parts(cluster: ClusterView, levels: SeriesLevels) -> Iterator[tuple[int, slice]]:
+def _in_parts(cluster: ClusterView, levels: Bytes) -> Iterator[tuple[int, slice]]:
     """The lines of each group that has series by partition, some at a time."""
-    for number in np.flatnonzero(levels == SeriesLevel.PARTITION).tolist():
+    for number in np.flatnonzero(levels == Level.PARTITION).tolist():
         lines = cluster.lines(number)
         for start in range(lines.start, lines.stop, AT_ONCE):
             yield number, slice(start, min(start + AT_ONCE, lines.stop))
@@ -140,7 +141,7 @@ def _topic_status(name: str, scraped: Scraped) -> Lines:
 def _by_topic(name: str, scraped: Scraped, column: str, together: Together) -> Lines:
     """The partitions of each topic as one; a group's lines are sorted by topic."""
     cluster = scraped.cluster
-    for number in np.flatnonzero(scraped.levels == SeriesLevel.TOPIC).tolist():
+    for number in np.flatnonzero(scraped.levels == Level.TOPIC).tolist():
         lines = cluster.lines(number)
         topic = cluster.arrays["topic"][lines]
         first = np.flatnonzero(np.diff(topic, prepend=-1))

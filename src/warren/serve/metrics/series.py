@@ -1,31 +1,29 @@
 """Which series there are: as fine as `[metrics]` asks for, and no more than it allows."""
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from warren.config.sections import Metrics
-from warren.model.arrays import Ints
+from warren.model.arrays import Bytes, Ints
 from warren.model.board import NO_END
-from warren.model.group_filter import GroupFilter
+from warren.model.granularity import Granularity, Level
 from warren.serve.board_file.board_view import ClusterView, View
 
-SeriesLevels = npt.NDArray[np.uint8]
 
-
-class SeriesLevel(IntEnum):
-    """What a group has series for; coarser ones included."""
-
-    PARTITION = 1
-    TOPIC = 2
-    GROUP = 3
-    NOTHING = 4
+def series_granularity(settings: Metrics) -> Granularity:
+    """`by-partition` beats the other two, and `by-group` beats `by-topic`."""
+    return Granularity(
+        (
+            (settings.by_partition, Level.PARTITION),
+            (settings.by_group, Level.GROUP),
+            (settings.by_topic, Level.TOPIC),
+        )
+    )
 
 
 class Plan(NamedTuple):
-    levels: dict[str, SeriesLevels]  # by cluster, for each group
+    levels: dict[str, Bytes]  # by cluster, for each group
     with_ends: bool  # whether topics have series of their own
     cut: int  # series left out for the limit
 
@@ -50,12 +48,12 @@ def plan(view: View, max_series: int) -> Plan:
     for name, group, cost in _dearest(costs):
         if cut >= excess:
             return Plan(levels, with_ends=True, cut=cut)
-        levels[name][group] = SeriesLevel.GROUP
+        levels[name][group] = Level.GROUP
         cut += cost
     with_ends = cut >= excess
     cut += 0 if with_ends else ends
     for name, group in _well_first(view, -(-max(excess - cut, 0) // OF_A_GROUP)):
-        levels[name][group] = SeriesLevel.NOTHING
+        levels[name][group] = Level.NOTHING
         cut += OF_A_GROUP
     return Plan(levels, with_ends, cut)
 
@@ -81,7 +79,7 @@ def _dearest(costs: dict[str, Ints]) -> list[tuple[str, int, int]]:
     return sorted(every, key=lambda each: (-each[2], each[:2]))
 
 
-def _costs(cluster: ClusterView, levels: SeriesLevels) -> Ints:
+def _costs(cluster: ClusterView, levels: Bytes) -> Ints:
     """The series of each group below the group's own."""
     first = cluster.arrays["group_first"][:-1]
     if not len(first):
@@ -94,34 +92,4 @@ def _costs(cluster: ClusterView, levels: SeriesLevels) -> Ints:
     fine = np.add.reduceat(1 + 2 * complete.astype(np.int64), first)
     coarse = 2 * np.add.reduceat(begins, first)
     nothing = np.zeros_like(fine)
-    return np.select(
-        [levels == SeriesLevel.PARTITION, levels == SeriesLevel.TOPIC], [fine, coarse], nothing
-    )
-
-
-Levels = npt.NDArray[np.uint8]
-
-
-class SeriesGranularity:
-    """Names are matched once; groups come and go, but not every second."""
-
-    def __init__(self, settings: Metrics) -> None:
-        self._by_partition = settings.by_partition
-        self._by_topic = settings.by_topic
-        self._by_group = settings.by_group
-        self._known: dict[str, SeriesLevel] = {}
-
-    def levels(self, groups: tuple[str, ...]) -> Levels:
-        if not (self._by_topic or self._by_group):
-            return np.full(len(groups), SeriesLevel.PARTITION, np.uint8)
-        self._known = {group: self._known.get(group) or self._level(group) for group in groups}
-        return np.fromiter(self._known.values(), np.uint8, len(groups))
-
-    def _level(self, group: str) -> SeriesLevel:
-        if self._by_partition and GroupFilter(allow=self._by_partition).accepts(group):
-            return SeriesLevel.PARTITION
-        if self._by_group and GroupFilter(allow=self._by_group).accepts(group):
-            return SeriesLevel.GROUP
-        if self._by_topic and GroupFilter(allow=self._by_topic).accepts(group):
-            return SeriesLevel.TOPIC
-        return SeriesLevel.PARTITION
+    return np.select([levels == Level.PARTITION, levels == Level.TOPIC], [fine, coarse], nothing)

@@ -7,7 +7,7 @@ from warren.evaluate.rules import Rule
 from warren.serve.http.site import Site
 from warren.serve.v4 import shapes, verdict_change
 from warren.serve.v4.groups import find
-from warren.serve.v4.lines import MS, commits, group_line, moment, partition_lines
+from warren.serve.v4.lines import MS, group_line, moment, with_windows
 from warren.serve.v4.parameters import Why
 from warren.serve.v4.verdict_change import Numbers, is_at_the_end, lasting
 
@@ -48,15 +48,12 @@ def explain(site: Site, query: Why) -> shapes.Explanation | str:
     if isinstance(found, str):
         return found
     cluster, number = found
-    lines = cluster.lines(number)
-    windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
+    lines, as_of_ms = cluster.lines(number), cluster.as_of_ms(number)
     lowest_end = cluster.arrays["lowest_end"][lines].tolist()
     reasons = []
-    for at, line in enumerate(partition_lines(cluster, number)):
+    for at, (line, window) in enumerate(with_windows(cluster, lines, as_of_ms)):
         if query.all or line.status != "OK":
-            window = commits(windows[at], filled[at], cluster.facts.intervals)
-            as_of_s = cluster.as_of_ms(number) / MS
-            reasons.append(_reason(site, line, window, as_of_s, lowest_end[at]))
+            reasons.append(_reason(site, line, window, as_of_ms / MS, lowest_end[at]))
     status = group_line(query.cluster, cluster, number).status
     bad = Counter[str](reason.status for reason in reasons if reason.status != "OK")
     count = lines.stop - lines.start

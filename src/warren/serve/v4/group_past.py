@@ -7,7 +7,9 @@ import msgspec
 from msgspec import Meta
 
 from warren.model import period
+from warren.model.history_question import HistoryQuestion
 from warren.serve.http.answers import Answer
+from warren.serve.http.channel import RecentHistory, TableHistory
 from warren.serve.http.site import Site
 from warren.serve.v4 import shapes
 from warren.serve.v4.lines import moment
@@ -78,10 +80,10 @@ async def history(site: Site, query: OneHistory) -> Answer | str:
         asked = period.between(query.since, query.until, int(time.time() * 1000))
     except ValueError as error:
         return problem(site, 400, str(error))
-    arguments = (query.cluster, query.group, *map(str, asked), str(query.partitions))
+    question = HistoryQuestion(query.cluster, query.group, asked, query.partitions)
     # Two calls: what memory holds must not wait behind those that read the table.
-    found = await site.call("recent_history", *arguments)
-    found = found or await site.call("group_history", *arguments)
+    found = await site.call(RecentHistory(question))
+    found = found or await site.call(TableHistory(question))
     told = msgspec.json.decode(found or "", type=shapes.PipelineAnswer)
     board = msgspec.json.encode(moment(site.view))
     # What is told is an object; it may be large, so it is not taken apart.

@@ -16,7 +16,7 @@ from warren.serve.board_file.commits_file import Windows
 from warren.serve.http.answers import Stream
 from warren.serve.http.site import Site
 from warren.serve.v4 import shapes
-from warren.serve.v4.lines import commits, group_line, lines_of, moment, partition_lines
+from warren.serve.v4.lines import group_line, moment, partition_lines, with_windows
 from warren.serve.v4.parameters import AllGroups, OneGroup, OnePartition
 
 
@@ -127,10 +127,8 @@ def one_partition(site: Site, query: OnePartition) -> shapes.Partition | str:
     line = _line(cluster, number, query)
     if line is None:
         return "the group does not read such a partition"
-    filled = int(cluster.arrays["filled"][line])
-    at = slice(line, line + 1)
-    window = commits(cluster.windows_of(at)[0], filled, cluster.facts.intervals)
-    (summary,) = lines_of(cluster, at, cluster.as_of_ms(number))
+    one = slice(line, line + 1)
+    ((summary, window),) = with_windows(cluster, one, cluster.as_of_ms(number))
     return shapes.Partition(moment(site.view), query.cluster, query.group, summary, window)
 
 

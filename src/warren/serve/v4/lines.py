@@ -59,27 +59,17 @@ def group_line(name: str, cluster: ClusterView, number: int) -> GroupLine:
 
 def partition_lines(cluster: ClusterView, group: int) -> Iterator[PartitionLine]:
     """Each partition of a group."""
-    yield from lines_of(cluster, cluster.lines(group), cluster.as_of_ms(group))
+    lines = cluster.lines(group)
+    yield from (line for line, _ in with_windows(cluster, lines, cluster.as_of_ms(group)))
 
 
-def lines_of(cluster: ClusterView, lines: slice, as_of_ms: int) -> Iterator[PartitionLine]:
-    windows, filled = cluster.windows_of(lines), cluster.arrays["filled"][lines].tolist()
-    for at, line in enumerate(range(lines.start, lines.stop)):
-        window = commits(windows[at], filled[at], cluster.facts.intervals)
-        yield _partition_line(cluster, line, window, as_of_ms)
-
-
-def commits(window: Any, filled: int, intervals: int) -> list[Commit]:
-    """The commits of one window, oldest first."""
-    if not filled:
-        return []
-    held = slice(intervals - filled, None)
-    names = ("offset", "committed_ms", "observed_s", "lag")
-    columns = (window[name][held].tolist() for name in names)
-    return [
-        Commit(offset, committed_ms, observed_s * MS, lag if lag >= 0 else None)
-        for offset, committed_ms, observed_s, lag in zip(*columns, strict=True)
-    ]
+def with_windows(
+    cluster: ClusterView, lines: slice, as_of_ms: int
+) -> Iterator[tuple[PartitionLine, list[Commit]]]:
+    """Each partition, and its commits."""
+    numbers = range(lines.start, lines.stop)
+    for line, window in zip(numbers, cluster.commits(lines, Commit), strict=True):
+        yield _partition_line(cluster, line, window, as_of_ms), window
 
 
 def _partition_line(
