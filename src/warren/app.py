@@ -23,7 +23,7 @@ from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer, outside_consumers
 from warren.pipeline.readers import Readers
 from warren.pipeline.snapshots import snapshots_of
-from warren.pipeline.threads import Trouble, join_all, surviving
+from warren.pipeline.threads import Trouble, join_all, keep_running
 from warren.process import logs
 from warren.process.life import log_findings, running
 from warren.serve.http.listeners import bind
@@ -129,9 +129,9 @@ class Monitor:
         threads = [
             *readers.watch(self.clusters, self.topic_consumers),
             *readers.follow(self.topic_consumers, spark),
-            *readers.hear(self.outside_consumers),
+            *readers.follow_outside(self.outside_consumers),
         ]
-        threads.append(surviving("judge", self._judge, Trouble(), stop))
+        threads.append(keep_running("judge", self._judge, Trouble(), stop))
         threads += self._companions.start(stop, [self._snapshots] if self._snapshots else [])
         try:
             wait_while_alive(spark, stop)
@@ -191,7 +191,7 @@ class Monitor:
         others = [each for each in self.outside_consumers.values() if each.cluster is cluster]
         is_current = all(each.progress.is_caught_up for each in topic_consumers) and all(
             # A ZooKeeper that is away must not keep the brokers' groups as they were.
-            each.is_caught_up or (each.problem and not each.is_asked)
+            each.is_caught_up or (each.problem and not each.is_polled)
             for each in others
         )
         if cluster.ends_s and is_current:

@@ -270,7 +270,7 @@ HIDDEN = (
 )
 
 
-NOT_LISTED = "topics are no longer listed; what is known of them stays"
+NOT_LISTED = "topics are no longer listed; their last known state stays"
 TOPIC_REFUSED = "Broker: Topic authorization failed"
 
 

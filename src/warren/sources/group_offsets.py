@@ -99,7 +99,7 @@ def without_offsets(
     admin: AdminClient, known: Mapping[str, Offsets], timeout_s: float
 ) -> list[str]:
     """Which of these groups, of which such commits are known, hold none any more."""
-    asked = GroupOffsets(admin, timeout_s).ask(NONE_LISTED, known, known)
+    asked = GroupOffsets(admin, timeout_s).fetch(NONE_LISTED, known, known)
     answers = chain.from_iterable(asked)
     return sorted(answer.group for answer in answers if answer.is_bare)
 
@@ -114,7 +114,7 @@ class GroupOffsets:
         # Coordinators, this round. None is that of a group which is neither listed nor was asked.
         self._silent: set[int | None] = set()
 
-    def ask(
+    def fetch(
         self, listed: Listed, groups: Iterable[str], known: Mapping[str, Offsets]
     ) -> Iterator[list[BrokerAnswer]]:
         """All that came in half a second, again and again until every group has been asked.

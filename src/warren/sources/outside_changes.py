@@ -66,7 +66,7 @@ class ChangeCollector:
         return {*self._of_group}
 
     @property
-    def clear(self) -> dict[str, set[tuple[str, int]]]:
+    def understood(self) -> dict[str, set[tuple[str, int]]]:
         """The partitions of groups all of whose nodes were understood."""
         found: dict[str, set[tuple[str, int]]] = {}
         for group, topic, partition in self._commits.values():

@@ -53,7 +53,7 @@ class Precedence:
         windows.grid.order[row] = order - windows.grid.intervals + columns
         return True
 
-    def lets_go(self, windows: Windows, key: Key) -> bool:
+    def admits_removal(self, windows: Windows, key: Key) -> bool:
         """Whether a window ends with the commit outside that is gone: not if it is Kafka's."""
         self._unanswered_ms.pop(key, None)
         row = _row(windows, key)
