@@ -27,7 +27,7 @@ from warren.pipeline.cluster import ClusterState, new_cluster
 from warren.pipeline.consumers import TopicConsumer
 from warren.sources.log_ends import TopicListing
 from warren.windows import snapshot_arrays
-from warren.windows.snapshot_arrays import Arrays, Lying, Room
+from warren.windows.snapshot_arrays import Arrays, Buffers, RawColumns
 
 log = structlog.get_logger()
 
@@ -120,11 +120,11 @@ class Snapshots:
             # While a backfill runs nothing is saved: the next start begins it again.
             if cluster.ends_s and not any(each.live_events is not None for each in own.values()):
                 with _turn(self.directory):
-                    room = snapshot_arrays.room(cluster.windows)
+                    buffers = snapshot_arrays.allocate(cluster.windows)
                     with cluster.lock:
-                        facts, lying, members = self._copy(cluster, own, room)
-                    del room
-                    arrays = snapshot_arrays.arrange(lying) | {
+                        facts, columns, members = self._copy(cluster, own, buffers)
+                    del buffers
+                    arrays = snapshot_arrays.arrange(columns) | {
                         MEMBERSHIP: np.frombuffer(members, np.uint8)
                     }
                     _write(self._file(cluster), facts, arrays)
@@ -157,15 +157,15 @@ class Snapshots:
         }
 
     def _copy(
-        self, cluster: ClusterState, own: Mapping[str, TopicConsumer], room: Room
-    ) -> tuple[SnapshotFacts, Lying, bytes]:
+        self, cluster: ClusterState, own: Mapping[str, TopicConsumer], buffers: Buffers
+    ) -> tuple[SnapshotFacts, RawColumns, bytes]:
         # Until a cluster has caught up, its windows are as of the snapshot it was restored from.
         as_of_s = cluster.restored_s or cluster.clock()
         topics = cluster.topics or TopicListing({}, {}, {})
         # For an offsets topic, the count that the orders in the windows are based on.
         homes = {each.settings.offsets_topic: each.homes.count for each in own.values()}
         counts = {topic: count for topic, count in homes.items() if count}
-        names, lying = snapshot_arrays.copy(cluster.windows, room)
+        names, columns = snapshot_arrays.copy(cluster.windows, buffers)
         facts = SnapshotFacts(
             VERSION,
             self._settings(own),
@@ -179,7 +179,7 @@ class Snapshots:
             {name: sorted(groups) for name, groups in cluster.known_outside_groups().items()},
             {name: dict(each.progress.read_s) for name, each in own.items()},
         )
-        return facts, lying, cluster.membership.dump()
+        return facts, columns, cluster.membership.dump()
 
     def _restore(self, cluster: ClusterState, file: Path) -> float:
         own = self._own(cluster)
