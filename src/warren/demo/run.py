@@ -99,7 +99,7 @@ def _set_up(
 def _fetch_jars(console: Console) -> None:
     """The first time only: say what comes, and how much of it has."""
     for bundle in (jars.BROKER, jars.SPARK_KAFKA, jars.DELTA):
-        if jars.is_here(bundle):
+        if jars.is_cached(bundle):
             continue
         doing = f"Fetching the jars of {bundle.title} (once)"
         with show.step(console, doing, partial(_so_far, bundle)):
@@ -107,7 +107,7 @@ def _fetch_jars(console: Console) -> None:
 
 
 def _so_far(bundle: jars.Bundle) -> str:
-    return f"{jars.fetched(bundle)} files so far"
+    return f"{jars.count_downloaded(bundle)} files so far"
 
 
 def _start(broker: Broker, config: Config, stack: ExitStack, *, keep: bool) -> SparkSession:
