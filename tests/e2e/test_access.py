@@ -265,7 +265,7 @@ def test_class_kafka_admin_needs_to_describe_and_nothing_else(
 
 
 HIDDEN = (
-    "the brokers list no group any more, and there were 1; "
+    "the brokers no longer list any group, and there were 1; "
     "has the user lost the right to Describe groups?"
 )
 
