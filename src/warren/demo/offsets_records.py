@@ -1,4 +1,4 @@
-"""The offsets topic of a fresh broker, and records as a broker would write them into it."""
+"""The offsets topic of a new broker, and records as a broker writes them."""
 
 import struct
 import time
@@ -30,7 +30,7 @@ def commit_value(offset: int, committed_ms: int, *, metadata: str = "", version:
 
 
 def commit_value_parts(metadata: str, version: int) -> tuple[bytes, bytes]:
-    """What stands before the offset, and what between the offset and the commit time."""
+    """The bytes before the offset, and those between the offset and the commit time."""
     text = metadata.encode()
     no_epoch = struct.pack(">i", -1)
     between = {
@@ -66,19 +66,19 @@ LOADING = (
 
 
 def make_offsets_topic(bootstrap: str) -> int:
-    """Count the topic's partitions; if it is new, wait until commits to each would be taken."""
+    """Create the topic and wait until every partition accepts commits; returns their number."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     partitions = _partitions(admin)
     if partitions:
         return partitions
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
-        # Clients do not retry a commit that meets a coordinator which is still loading.
+        # Clients do not retry a commit while the coordinator is loading.
         if _all_take_commits(admin, partitions or 1) and partitions:
             return partitions
         time.sleep(0.1)
         partitions = _partitions(admin)
-    raise StartError(f"{OFFSETS_TOPIC} does not come into being at {bootstrap}")
+    raise StartError(f"the broker at {bootstrap} does not create {OFFSETS_TOPIC}")
 
 
 def _partitions(admin: AdminClient) -> int:
@@ -94,11 +94,11 @@ def _all_take_commits(admin: AdminClient, partitions: int) -> bool:
 
 
 def _is_loading(error: BaseException | None) -> bool:
-    # Any other error is a loaded coordinator's answer that there is no such group.
+    # Any other error comes from a loaded coordinator: there is no such group.
     return isinstance(error, KafkaException) and error.args[0].code() in LOADING
 
 
 def _group_of(partition: int, partitions: int) -> str:
-    """A name that hashes to the partition."""
+    """A group name that hashes to this partition."""
     names = (f"nobody-{number}" for number in count())
     return next(name for name in names if partition_of(name, partitions) == partition)
