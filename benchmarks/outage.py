@@ -20,7 +20,7 @@ from support.servers.influxdb import InfluxDB
 
 from warren.config import Config
 from warren.history.keeper import Keeper
-from warren.pipeline.threads import surviving
+from warren.pipeline.threads import keep_running
 from warren.sinks.stream import SinkStream
 from warren.spark.session import start_session, stop_session
 
@@ -60,9 +60,9 @@ def measure(spark: SparkSession, config: Config, influx: InfluxDB, away_s: int, 
         spark, directory, config.history, lambda: board(groups, WIDTH, int(time.time() * 1000))
     )
     sink = SinkStream(spark, config, config.sinks["x"])
-    keeping = surviving("keeper", keeper.run, keeper, stop)
+    keeping = keep_running("keeper", keeper.run, keeper, stop)
     delivering = threading.Event()
-    sending = surviving("sink", sink.run, sink, delivering)
+    sending = keep_running("sink", sink.run, sink, delivering)
     wait_until(lambda: bool(sink.health()["delivered_ms"]), 0.1, PATIENCE_S)
     time.sleep(BEFORE_S)
     influx.kill()

@@ -1,8 +1,8 @@
 """Builds the system from a configuration and runs it; knows every package.
 
-A thread for each cluster reads its log ends, a thread for each consumer folds what Spark hands
-over, and one more judges. A thread that fails is started again after a while, so that nothing that
-breaks on one cluster is felt on another.
+A thread for each cluster reads its log ends, a thread for each consumer folds the batches that
+Spark has read, and one more judges. A thread that fails is retried, so that a failure of one
+cluster does not affect another.
 """
 
 import threading
@@ -23,7 +23,7 @@ from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer, outside_consumers
 from warren.pipeline.readers import Readers
 from warren.pipeline.snapshots import snapshots_of
-from warren.pipeline.threads import Trouble, join_all, surviving
+from warren.pipeline.threads import Trouble, join_all, keep_running
 from warren.process import logs
 from warren.process.life import log_findings, running
 from warren.serve.http.listeners import bind
@@ -40,7 +40,7 @@ POLL_S = 0.2
 
 
 def serve(loaded: Loaded, master: str | None = None) -> None:
-    """Monitor until a signal comes; `master` says where Spark runs, if the command line does."""
+    """Monitor until a signal comes; `master` is where Spark runs, if given on the command line."""
     config = loaded.config
     with running(config) as stop:
         log_findings(loaded)
@@ -65,7 +65,7 @@ def spark_session(config: Config, master: str | None = None) -> Iterator[SparkSe
 
 @contextmanager
 def monitoring(config: Config) -> Iterator["Monitor"]:
-    """A monitor that answers requests already, though it does not know anything yet."""
+    """A monitor that already answers requests, from its snapshots or without any data."""
     listeners = bind(config.httpservers)
     monitor = Monitor(config)
     monitor.urls = [listener.url for listener in listeners]
@@ -78,10 +78,10 @@ def monitoring(config: Config) -> Iterator["Monitor"]:
 
 
 class Monitor:
-    """All clusters of a configuration, from brokers to board; also what requests may change."""
+    """All clusters of a configuration, from brokers to board; requests may delete groups."""
 
     serving: Serving
-    urls: Sequence[str] = ()  # where it answers
+    urls: Sequence[str] = ()  # of the HTTP listeners
     clock: Callable[[], float] = staticmethod(time.time)
 
     def __init__(self, config: Config) -> None:
@@ -106,14 +106,14 @@ class Monitor:
         self._history = HistoryService(config.history_directory)
         self._snapshots = snapshots_of(config, self.clusters, self.topic_consumers)
         self._changed = threading.Event()
-        self._urgent = threading.Event()  # somebody waits for the next board
+        self._urgent = threading.Event()  # a request waits for the next board
         self._ticks = threading.Condition()
         self._begun = self._published = 0
         self._one_tick = threading.Lock()
-        self._is_judging = False  # from when Spark is there
+        self._is_judging = False  # true once Spark has started
 
     def restore(self) -> None:
-        """Go on from the snapshots, and answer with the verdicts they hold, if there are any."""
+        """Restore the snapshots, if there are any, and publish a board from them."""
         if self._snapshots is not None:
             self._snapshots.restore()
         if any(cluster.restored_s for cluster in self.clusters.values()):
@@ -122,16 +122,16 @@ class Monitor:
             self.serving.publish(Board(0, health=not_begun(self._config)))
 
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
-        """Work until `stop` is set, which it also is when Spark dies under us."""
+        """Work until `stop` is set; it is also set when Spark dies."""
         self._history.begin(spark)
         self._companions = Services(self._config, spark, lambda: self.board, self._history)
         readers = Readers(self._config, self._changed.set, stop)
         threads = [
             *readers.watch(self.clusters, self.topic_consumers),
             *readers.follow(self.topic_consumers, spark),
-            *readers.hear(self.outside_consumers),
+            *readers.follow_outside(self.outside_consumers),
         ]
-        threads.append(surviving("judge", self._judge, Trouble(), stop))
+        threads.append(keep_running("judge", self._judge, Trouble(), stop))
         threads += self._companions.start(stop, [self._snapshots] if self._snapshots else [])
         try:
             wait_while_alive(spark, stop)
@@ -150,7 +150,7 @@ class Monitor:
             self._wait_for_change(stop)
 
     def _rest(self, stop: threading.Event, took: float) -> None:
-        """Judging a great many partitions takes its time: leave the better part to reading."""
+        """Pause after judging, which takes long with many partitions: readers need the time."""
         began, longest = time.monotonic(), max(self._config.evaluator.expire_cache, MIN_PAUSE_S)
         while not stop.wait(MIN_PAUSE_S) and not self._urgent.is_set():
             is_caught_up = all(f.progress.is_caught_up for f in self.topic_consumers.values())
@@ -159,7 +159,7 @@ class Monitor:
                 return
 
     def _tick(self) -> float:
-        """Judge everything with one `now` and publish one board; the seconds it took."""
+        """Judge everything as of one `now` and publish a board; returns the seconds it took."""
         with self._one_tick:
             return self._judge_all(self.clock())
 
@@ -191,7 +191,7 @@ class Monitor:
         others = [each for each in self.outside_consumers.values() if each.cluster is cluster]
         is_current = all(each.progress.is_caught_up for each in topic_consumers) and all(
             # A ZooKeeper that is away must not keep the brokers' groups as they were.
-            each.is_caught_up or (each.problem and not each.is_asked)
+            each.is_caught_up or (each.problem and not each.is_polled)
             for each in others
         )
         if cluster.ends_s and is_current:
@@ -200,7 +200,7 @@ class Monitor:
         return steps.judge_cluster(cluster, sources, self._settings, now_s, store)
 
     def _wait_for_change(self, stop: threading.Event) -> None:
-        """A board is made soon after every change, and at least once in `expire-cache`."""
+        """Wait for a change, but at most `expire-cache`: then the next board is due."""
         until = time.monotonic() + self._config.evaluator.expire_cache
         while not stop.is_set() and not self._changed.wait(POLL_S):
             if time.monotonic() >= until:

@@ -1,30 +1,30 @@
-"""Everything raised on purpose. Errors compose their message; callers catch at the edge, by type.
+"""All errors that we raise. An error builds its message; callers catch it at the edge, by type.
 
 WarrenError
-    ConfigError         the configuration cannot be used (every problem in it, at once)
-    StartError          something around us stands in the way: a busy port, a live pidfile
+    ConfigError         the configuration cannot be used (all its problems at once)
+    StartError          the surroundings prevent a start: a busy port, a live pidfile
         JavaMissing     no Java 17 or newer
-        JarsMissing     Spark's or Kafka's jars cannot be had
-    SparkDied           Spark's Java process has ended, and we have to end with it
-    SourceError         a source gives nothing for now; it is tried again
+        JarsMissing     Spark's or Kafka's jars cannot be downloaded
+    SparkDied           Spark has ended, and we have to end too
+    SourceError         a source fails for now; it is retried
         Unreachable     no broker of a cluster answers
         OffsetsTopicMissing
         StreamEnded     Spark stopped reading
-        GroupsHidden    brokers list no group any more
+        GroupsHidden    the brokers no longer list any group
         IamMissing      Amazon's library for MSK is not installed
-        NotKept         history cannot be written
-        ClockBehind     history has come further than the clock
-    LeadershipLost      another instance may notify; what was to be saved is not, or not surely
+        NotKept         history, a checkpoint or a snapshot cannot be written
+        ClockBehind     the clock is before the newest history
+    LeadershipLost      another instance may notify; the state may not have been saved
     StateNotKept        incidents cannot be saved, though this instance leads
         StateFileUnusable
-        SharedStateFull there is more to remember than ZooKeeper takes
-    NoHistory           there is no table of history, or it cannot be read
-    Undelivered         a sink does not take points for now; they are sent again
-    Unreadable          a record's bytes end, or make no sense, in this field
-    Unanswered          a running Warren, or a cluster, cannot be asked
-    GroupUnknown        nobody has heard of a group that was asked for
-    SendFailed          a notifier's receiver did not take a message
-        TemplateFailed  the message could not even be written
+        SharedStateFull the incidents do not fit into ZooKeeper
+    NoHistory           there is no history table, or it cannot be read
+    Undelivered         a sink does not accept points for now; they are sent again
+    Unreadable          a field of a record is cut off or wrong
+    Unanswered          a running Warren, or a cluster, does not answer
+    GroupUnknown        the requested group does not exist
+    SendFailed          a notification could not be delivered
+        TemplateFailed  its message could not be written
     NotifierUnknown     the configuration has no notifier of that name
 """
 
@@ -33,7 +33,7 @@ from pathlib import Path
 
 
 class WarrenError(Exception):
-    """One line for a person: what is wrong, where, what to do."""
+    """One line for the operator: what is wrong, where, what to do."""
 
 
 class ConfigError(WarrenError):
@@ -49,7 +49,7 @@ class StartError(WarrenError):
 
 class JavaMissing(StartError):
     def __init__(self, remedy: str) -> None:
-        super().__init__(f"Java 17 or newer is needed and none was found; {remedy}")
+        super().__init__(f"cannot find Java 17 or newer; {remedy}")
 
 
 class JarsMissing(StartError):
@@ -62,21 +62,21 @@ class JarsMissing(StartError):
 
 class SparkDied(WarrenError):
     def __init__(self, code: int | None) -> None:
-        """`code` is that of its Java process; None if that lives on, without a Spark in it."""
+        """`code` is the exit code of its Java process; None if that still runs without Spark."""
         if code is None:
-            what = "Spark was stopped, as when a cluster's master removes an application"
+            what = "Spark was stopped, perhaps by the cluster's master"
         else:
             how = f"by signal {-code}" if code < 0 else f"with code {code}"
             what = f"Spark's Java process was ended {how}"
         super().__init__(
-            f"{what}; start again, which goes on from the snapshot if there is a general.state-dir"
+            f"{what}; restart Warren: with a general.state-dir it resumes from the snapshot"
         )
 
 
 class NoHistory(WarrenError):
     def __init__(self, directory: str) -> None:
         super().__init__(
-            f"there is no history in {directory}; it begins with the first moment that Warren keeps"
+            f"there is no history in {directory}; it starts with the first row that Warren writes"
         )
 
 
@@ -99,14 +99,14 @@ class OffsetsTopicMissing(SourceError):
     def __init__(self, topic: str, cluster: str) -> None:
         super().__init__(
             f"cluster {cluster} has no readable topic {topic}; "
-            "Kafka makes it when the first group commits"
+            "Kafka creates it with the first commit of a group"
         )
 
 
 class GroupsHidden(SourceError):
     def __init__(self, known: int) -> None:
         super().__init__(
-            f"the brokers list no group any more, and there were {known}; "
+            f"the brokers no longer list any group, and there were {known}; "
             "has the user lost the right to Describe groups?"
         )
 
@@ -127,8 +127,8 @@ class NotKept(SourceError):
 class ClockBehind(SourceError):
     def __init__(self, newest_ms: int) -> None:
         super().__init__(
-            f"the clock is behind the newest moment of history, {newest_ms} ms since 1970; "
-            "history goes on when that has come"
+            f"the clock is behind the newest row of history, {newest_ms} ms since 1970; "
+            "history continues when the clock has passed it"
         )
 
 
@@ -140,13 +140,13 @@ class StreamEnded(SourceError):
 class Undelivered(WarrenError):
     def __init__(self, problem: str, pause_s: float | None = None) -> None:
         super().__init__(problem)
-        self.pause_s = pause_s  # as the other side wishes
+        self.pause_s = pause_s  # that the other side requested
 
 
 class SendFailed(WarrenError):
     def __init__(self, problem: str, *, retry: bool) -> None:
         super().__init__(problem)
-        self.retry = retry  # it may work later: no answer, a 500; not: a wrong password
+        self.retry = retry  # true for a timeout or a 500, false for a wrong password
 
 
 class TemplateFailed(SendFailed):
@@ -157,12 +157,12 @@ class TemplateFailed(SendFailed):
 class NotifierUnknown(WarrenError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         names = ", ".join(sorted(known)) or "none"
-        super().__init__(f"there is no section [notifier.{name}]; there is: {names}")
+        super().__init__(f"there is no section [notifier.{name}]; the notifiers are: {names}")
 
 
 class LeadershipLost(WarrenError):
     def __init__(self, reason: str) -> None:
-        super().__init__(f"this instance does not notify any more: {reason}")
+        super().__init__(f"this instance no longer notifies: {reason}")
 
 
 class StateNotKept(WarrenError):
@@ -171,13 +171,13 @@ class StateNotKept(WarrenError):
 
 class StateFileUnusable(StateNotKept):
     def __init__(self, path: Path, problem: object) -> None:
-        super().__init__(f"{path}: {problem}; make room, mend its rights, or remove it")
+        super().__init__(f"{path}: {problem}; free disk space, fix its permissions, or remove it")
 
 
 class SharedStateFull(StateNotKept):
     def __init__(self) -> None:
         super().__init__(
-            "the incidents do not fit into ZooKeeper; let fewer groups be notified of, or set "
+            "the incidents do not fit into ZooKeeper; notify about fewer groups, or set "
             "general.notifier-lock to kafka or file"
         )
 

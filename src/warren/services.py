@@ -21,7 +21,7 @@ from warren.model.board import Board
 from warren.notify.delivery import Delivery
 from warren.notify.notifying import Notifying
 from warren.notify.senders.choose import make_sender
-from warren.pipeline.threads import surviving
+from warren.pipeline.threads import keep_running
 from warren.sinks.stream import SinkStream
 
 
@@ -152,7 +152,7 @@ class Services:
         self._everywhere += others
         works = [(each, each.run) for each in self._everywhere]
         works += [(each, partial(self._run_while_leading, each)) for each in self._where_led]
-        return [surviving(f"{each.kind} {each.name}", work, each, stop) for each, work in works]
+        return [keep_running(f"{each.kind} {each.name}", work, each, stop) for each, work in works]
 
     def describe(self) -> dict[str, object]:
         """Tell of each by kind and name: {"sinks": {"influx": {"problem": "", ...}}}."""

@@ -266,12 +266,12 @@ def test_class_kafka_admin_needs_to_describe_and_nothing_else(
 
 
 HIDDEN = (
-    "the brokers list no group any more, and there were 1; "
+    "the brokers no longer list any group, and there were 1; "
     "has the user lost the right to Describe groups?"
 )
 
 
-NOT_LISTED = "topics are no longer listed; what is known of them stays"
+NOT_LISTED = "topics are no longer listed; their last known state stays"
 TOPIC_REFUSED = "Broker: Topic authorization failed"
 
 

@@ -82,7 +82,7 @@ def test_it_is_done_when_all_partitions_are_read_and_not_before(
     snapshots.save()
 
     assert [line["event"] for line in told] == [
-        "backfill interrupted; the next start begins it anew"
+        "backfill interrupted; it starts again at the next start"
     ]
     assert [*tmp_path.iterdir()] == []
 
@@ -96,11 +96,11 @@ def test_it_is_done_when_all_partitions_are_read_and_not_before(
             again.progress.begin(starting_positions(again, kafka.admin), time.time())
             eventually(lambda: groups(again), {"first"})
             eventually(lambda: [line["partitions"] for line in told if "partitions" in line], [[1]])
-            assert again.heard is not None
+            assert again.live_events is not None
 
             again.cluster.topics = listed
             again.progress.begin(starting_positions(again, kafka.admin), time.time())
-            eventually(lambda: again.heard, expected=None)
+            eventually(lambda: again.live_events, expected=None)
 
     assert groups(again) == {"first", "second"}
     assert [line["records"] for line in told if line["event"] == "backfill done"] == [2]

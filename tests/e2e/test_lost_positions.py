@@ -21,8 +21,8 @@ from warren.sources.group_offsets import partition_of
 
 TOPIC = "lost-read"
 EXPIRED, REMADE = "expired-offsets", "remade-offsets"
-LOST = "the offsets topic no longer holds where reading stood; begun at its earliest"
-ANEW = "the offsets topic was made anew; it is read from its earliest"
+LOST = "the offsets topic no longer holds our position; reading from its earliest record"
+ANEW = "the offsets topic was deleted and created again; reading from its start"
 
 
 def test_it_is_read_from_the_earliest_and_that_is_told(

@@ -78,7 +78,7 @@ def test_a_query_that_dies_is_told_of_and_started_again(
     assert watched.metric('warren_restarts_total{consumer="local"}') == before + 1
     (told,) = (
         line
-        for line in watched.logged("failed; tried again until it works")
+        for line in watched.logged("failed; retrying until it works")
         if line["thread"] == "consumer local"
     )
     assert told["problem"].startswith("the stream from Spark ended")

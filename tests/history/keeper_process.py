@@ -17,7 +17,7 @@ from support.boards import cluster_board, windows_of
 from warren.config import load
 from warren.history.keeper import Keeper
 from warren.model.board import Board
-from warren.pipeline.threads import surviving
+from warren.pipeline.threads import keep_running
 from warren.sinks.stream import SinkStream
 from warren.spark import jars
 from warren.spark.session import start_session
@@ -48,7 +48,7 @@ def main(file: Path) -> None:
         *(SinkStream(spark, config, each) for each in config.sinks.values()),
     ]
     for worker in workers:
-        surviving(worker.name, worker.run, worker, stop)
+        keep_running(worker.name, worker.run, worker, stop)
     while not stop.wait(0.02):
         newest = keeper.health()["last_moment_ms"]
         if newest != told and keeper.health()["last_rows"]:

@@ -441,7 +441,7 @@ def test_people_are_told_though_incidents_cannot_be_saved(tmp_path: Path) -> Non
     with instance(config, {"channel": receiver}) as current:
         current.look(board_of({"local": statuses({"billing": OK, "x": OK})}, NOW_MS + 3 * MINUTE))
 
-    wanted = "file is not a database; make room, mend its rights, or remove it"
+    wanted = "file is not a database; free disk space, fix its permissions, or remove it"
     assert problem == f"{state}: {wanted}"
     assert not healthy
     assert receiver.heard == ["open billing", "open x", "close billing", "close x"]

@@ -130,7 +130,9 @@ def test_an_unknown_name_is_told_with_the_known_ones(tmp_path: Path) -> None:
     result = run(tmp_path, notifier, "notify-test", "onkall")
 
     assert result.exit_code == 1
-    assert result.stderr == ("warren: there is no section [notifier.onkall]; there is: oncall\n")
+    assert result.stderr == (
+        "warren: there is no section [notifier.onkall]; the notifiers are: oncall\n"
+    )
 
 
 def test_what_would_fail_at_night_is_found_at_the_start(tmp_path: Path) -> None:

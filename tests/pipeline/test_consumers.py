@@ -59,10 +59,10 @@ def test_what_ended_while_nobody_watched_goes_once_all_have_told_what_there_is()
     old = outside_consumer()
     fold_outside_changes(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
 
-    old.cluster.elsewhere = {"old": {"second"}, "slow": None}
+    old.cluster.outside_groups = {"old": {"second"}, "slow": None}
     forget_vanished(old.cluster)
     too_early = groups(old)
-    old.cluster.elsewhere["slow"] = set()
+    old.cluster.outside_groups["slow"] = set()
     forget_vanished(old.cluster)
 
     assert (too_early, groups(old)) == (["first", "second"], ["second"])
@@ -86,9 +86,9 @@ def test_groups_outside_kafka_are_known_by_who_tells_of_them() -> None:
     old = outside_consumer()
     fold_outside_changes(old, told(committed(FIRST, 10), committed(SECOND, 20)), NOW)
 
-    old.cluster.elsewhere = {"old": {"first"}, "storm": set()}
+    old.cluster.outside_groups = {"old": {"first"}, "storm": set()}
     told_by_all = groups_by_consumer(old.cluster)
-    old.cluster.elsewhere = {"old": {"first"}, "storm": None}  # what it has, nobody knows yet
+    old.cluster.outside_groups = {"old": {"first"}, "storm": None}  # what it has, nobody knows yet
     unclaimed = groups_by_consumer(old.cluster)
 
     assert told_by_all == {"old": {"first"}, "storm": set()}
@@ -99,7 +99,7 @@ def test_a_source_that_is_away_is_not_vouched_for_by_another() -> None:
     away, there = outside_consumer(), outside_consumer()
     there.settings = msgspec.structs.replace(there.settings, name="new")
     there.cluster = away.cluster
-    away.cluster.elsewhere = {"old": {"first"}, "new": {"second"}}
+    away.cluster.outside_groups = {"old": {"first"}, "new": {"second"}}
     away.read_s, there.read_s = NOW - 600, NOW
 
     moments = Sources(outside_consumers=[away, there]).read_until_s(

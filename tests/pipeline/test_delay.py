@@ -17,7 +17,7 @@ from warren.model.board import SharedFile, StoredWindows
 from warren.model.status import Status
 from warren.model.tables import DECODED
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
-from warren.pipeline.consumers import Heard, Sources, TopicConsumer
+from warren.pipeline.consumers import LiveEvents, Sources, TopicConsumer
 from warren.pipeline.steps import fold, judge_cluster
 from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 from warren.sources.log_ends import TopicListing
@@ -224,7 +224,7 @@ def lost_groups(reader: Reader, held_s: int) -> set[str]:
 def test_a_past_that_is_half_read_makes_nobody_stop() -> None:
     reader, begun = Reader(), 400
     reader.second = reader.read = begun
-    reader.topic_consumer.heard = Heard()
+    reader.topic_consumer.live_events = LiveEvents()
     reader.topic_consumer.progress.begin(STORY.ends[begun], BEGIN_S + begun)
     reader.live(0)
     past = reader.topic_consumer.backfill()
@@ -232,7 +232,7 @@ def test_a_past_that_is_half_read_makes_nobody_stop() -> None:
     reader.fold(past, 0, begun // 2)
     half = reader.verdicts()
     reader.fold(past, begun // 2, begun)
-    reader.topic_consumer.heard = None
+    reader.topic_consumer.live_events = None
     whole = reader.verdicts()
 
     assert {status for _, status, _ in half.values()} == {Status.OK}

@@ -12,7 +12,7 @@ from support.plain_decoder import plain_reading
 from warren.config import Consumer, Storage
 from warren.model import tables
 from warren.pipeline.cluster import Accepts, new_cluster
-from warren.pipeline.consumers import Heard, TopicConsumer
+from warren.pipeline.consumers import LiveEvents, TopicConsumer
 from warren.pipeline.follow_offsets_topic import reader_group
 from warren.pipeline.snapshots import Snapshots
 from warren.pipeline.steps import fold
@@ -142,7 +142,7 @@ def test_a_backfill_adds_what_was_not_read_live() -> None:
     wrong = []
     for name, (before, since, expected) in cases.items():
         live = topic_consumer(partitions=2)
-        live.heard = Heard()
+        live.live_events = LiveEvents()
         read(live, commit(95, 5), *since)
         read(live.backfill(), commit(1, 3), *before)
         if (owners(live), offsets(live)) != (expected, [3, 5]):

@@ -120,7 +120,7 @@ def test_a_snapshot_of_another_version_is_set_aside(tmp_path: Path) -> None:
 
     _, reasons = restored(tmp_path)
 
-    assert reasons == ["it is of version 0, this Warren's is 2"]
+    assert reasons == ["it has version 0, this Warren reads version 2"]
 
 
 def test_a_snapshot_made_with_other_settings_is_set_aside(tmp_path: Path) -> None:
@@ -181,12 +181,12 @@ def test_a_snapshot_made_before_the_past_is_caught_up_with_is_no_newer_than_the_
 def test_the_groups_outside_kafka_are_known_by_consumer(tmp_path: Path) -> None:
     of = snapshots(tmp_path)
     fill(of)
-    only(of).elsewhere = {"asked": {"g"}, "unread": None}
+    only(of).outside_groups = {"asked": {"g"}, "unread": None}
     of.save()
 
     cluster, _ = restored(tmp_path)
 
-    assert cluster.told_elsewhere() == {"asked": {"g"}}
+    assert cluster.known_outside_groups() == {"asked": {"g"}}
 
 
 def test_one_saves_at_a_time(tmp_path: Path) -> None:

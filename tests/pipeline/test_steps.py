@@ -11,7 +11,7 @@ from warren.model.status import Status
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.pipeline.follow_offsets_topic import forget_partition
-from warren.pipeline.steps import accepted, gone, judge_cluster, own_commits
+from warren.pipeline.steps import judge_cluster, keep_accepted, lost_topics, own_commits
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.sources.group_offsets import partition_of
 from warren.sources.log_ends import TopicListing
@@ -37,7 +37,9 @@ def test_a_topic_is_gone_when_it_is_missing_or_has_another_id() -> None:
     }
 
     wrong = [
-        name for name, (before, now, expected) in cases.items() if gone(before, now) != expected
+        name
+        for name, (before, now, expected) in cases.items()
+        if lost_topics(before, now) != expected
     ]
 
     assert wrong == []
@@ -46,8 +48,13 @@ def test_a_topic_is_gone_when_it_is_missing_or_has_another_id() -> None:
 def test_only_accepted_groups_commits_are_kept() -> None:
     decoded = pa.table({"group": ["a", "b", None, "a-b"]})
 
-    assert accepted(decoded, Accepts(GroupFilter()))["group"].to_pylist() == ["a", "b", None, "a-b"]
-    assert accepted(decoded, Accepts(GroupFilter("a", "b$")))["group"].to_pylist() == ["a"]
+    assert keep_accepted(decoded, Accepts(GroupFilter()))["group"].to_pylist() == [
+        "a",
+        "b",
+        None,
+        "a-b",
+    ]
+    assert keep_accepted(decoded, Accepts(GroupFilter("a", "b$")))["group"].to_pylist() == ["a"]
 
 
 def test_the_reading_itself_is_reported_as_a_group() -> None:

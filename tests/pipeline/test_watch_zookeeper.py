@@ -35,7 +35,7 @@ def outside_consumer(server: Zookeeper, path: str, cluster: ClusterState) -> Out
         zookeeper_path=path,
         zookeeper_timeout=2,
     )
-    cluster.elsewhere["old"] = None
+    cluster.outside_groups["old"] = None
     return OutsideConsumer(settings, cluster, Accepts())
 
 

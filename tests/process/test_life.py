@@ -112,7 +112,7 @@ def test_a_second_ctrl_c_leaves_at_once_and_takes_the_pidfile_along(tmp_path: Pa
         started.says("hanging")
         code, _, err = started.end(signal.SIGINT)
 
-    assert (code, err) == (130, "Warren left without a clean stop\n")
+    assert (code, err) == (130, "Warren exited without a clean stop\n")
     assert not (tmp_path / "burrow.pid").exists()
 
 

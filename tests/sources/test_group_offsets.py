@@ -26,7 +26,7 @@ TIMEOUT_S = 20.0
 def ask(
     kafka: Kafka, listed: Listed, *groups: str, known: Mapping[str, Offsets] | None = None
 ) -> dict[str, BrokerAnswer]:
-    asked = GroupOffsets(kafka.admin, TIMEOUT_S).ask(listed, groups, known or {})
+    asked = GroupOffsets(kafka.admin, TIMEOUT_S).fetch(listed, groups, known or {})
     return {answer.group: answer for answer in chain.from_iterable(asked)}
 
 

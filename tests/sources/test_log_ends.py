@@ -151,7 +151,7 @@ def settle(case: Case) -> log_ends.TopicListing:
     before = log_ends.TopicListing({"t": 2, "o": 1}, {("t", 0): 1}, {}, case.unknown_before)
     listed, found = (log_ends.TopicListing(each, {}, {}) for each in (case.listed, case.by_name))
     named = log_ends.NamedTopics(found, case.unknown, {})
-    return log_ends.settled(before, listed, named, case.needed, {1})
+    return log_ends.merge_listings(before, listed, named, case.needed, {1})
 
 
 def test_brokers_that_do_not_answer_are_an_error_of_the_call() -> None:

@@ -58,7 +58,7 @@ def test_a_second_call_needs_neither_network_nor_java(
 
     assert first == [tmp_path / "warren" / "jars" / "tiny-1" / "slf4j-api-1.7.36.jar"]
     assert second == first
-    assert jars.fetched(TINY, environ) == 1
+    assert jars.count_downloaded(TINY, environ) == 1
     assert capsys.readouterr().err == "warren: fetching the jars of a tiny bundle (once)\n"
 
 

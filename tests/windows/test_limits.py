@@ -16,7 +16,7 @@ from warren.model.group_events import (
     Protocol,
     TopicNames,
 )
-from warren.windows.group_members import TOLD, Membership
+from warren.windows.group_members import MAX_NAMED, Membership
 from warren.windows.limits import NO_ROOM, Limits
 from warren.windows.window_reader import detail
 from warren.windows.windows import Windows
@@ -157,7 +157,7 @@ def test_members_that_come_one_by_one_are_counted_as_well() -> None:
 
 def test_names_of_topics_that_records_invent_are_forgotten_oldest_first() -> None:
     membership = Membership()
-    names = {UUID(int=number): str(number) for number in range(TOLD + 10)}
+    names = {UUID(int=number): str(number) for number in range(MAX_NAMED + 10)}
 
     membership.fold([TopicNames("g", names), MemberSeen("g", "m", "", "c", "/h")])
     changes = membership.fold(

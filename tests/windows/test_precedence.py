@@ -34,7 +34,7 @@ class Both:
             self._fold(at_s, offset, order)
 
     def zookeeper_ends(self) -> None:
-        if self._precedence.lets_go(self.windows, KEY):
+        if self._precedence.admits_removal(self.windows, KEY):
             self._fold(0, None, outside_order(0))
 
     def _fold(self, at_s: int, offset: int | None, order: int) -> None:

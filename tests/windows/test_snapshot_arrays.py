@@ -23,8 +23,8 @@ def made_again(windows: Windows) -> Windows:
 
 
 def restore(into: Windows, windows: Windows) -> None:
-    names, lying = snapshot_arrays.copy(windows, snapshot_arrays.room(windows))
-    snapshot_arrays.restore(into, names, snapshot_arrays.arrange(lying))
+    names, columns = snapshot_arrays.copy(windows, snapshot_arrays.allocate(windows))
+    snapshot_arrays.restore(into, names, snapshot_arrays.arrange(columns))
 
 
 @settings(deadline=None, max_examples=200)  # the first example pays for imports
@@ -115,13 +115,13 @@ def test_windows_that_grew_since_memory_was_had_are_copied_whole() -> None:
     windows = Windows()
     windows.set_log_ends(log_ends(10), {"t": 1})
     windows.fold(batch(Record(1, 5)), NOW)
-    before = snapshot_arrays.room(windows)
+    before = snapshot_arrays.allocate(windows)
     windows.set_log_ends(log_ends(10, 10, 10), {"t": 3})
     windows.fold(batch(Record(2, 6), Record(3, 7, group="another")), NOW)
 
-    names, lying = snapshot_arrays.copy(windows, before)
+    names, columns = snapshot_arrays.copy(windows, before)
     again = Windows()
-    snapshot_arrays.restore(again, names, snapshot_arrays.arrange(lying))
+    snapshot_arrays.restore(again, names, snapshot_arrays.arrange(columns))
 
     assert windows_of(again) == windows_of(windows)
     assert again.ends.newest("t") == [10, 10, 10]
@@ -132,8 +132,8 @@ def test_groups_that_do_not_share_out_their_topics_are_refused(begins: list[int]
     windows = Windows()
     windows.set_log_ends(log_ends(10), {"t": 1})
     windows.fold(batch(Record(1, 5)), NOW)
-    names, lying = snapshot_arrays.copy(windows, snapshot_arrays.room(windows))
-    arrays = snapshot_arrays.arrange(lying) | {"group_pair": np.array(begins)}
+    names, columns = snapshot_arrays.copy(windows, snapshot_arrays.allocate(windows))
+    arrays = snapshot_arrays.arrange(columns) | {"group_pair": np.array(begins)}
 
-    with pytest.raises(ValueError, match="groups do not share out"):
+    with pytest.raises(ValueError, match="groups and their topics do not match"):
         snapshot_arrays.restore(Windows(), names, arrays)

@@ -1,1 +1,1 @@
-"""How the servers around us are reached, from what the configuration says of them."""
+"""Clients for the servers around us, made from the configuration."""

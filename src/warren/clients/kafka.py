@@ -1,6 +1,6 @@
-"""One client profile for two clients: librdkafka, which sends requests, and Spark's, which reads.
+"""A client profile as settings for two clients: librdkafka for requests, Spark's for reading.
 
-Amazon MSK's IAM tokens come from Amazon's own library, where it is installed.
+IAM tokens for Amazon MSK come from Amazon's own library, if it is installed.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,19 +17,19 @@ from warren.errors import IamMissing, Unreachable
 
 
 class Complaints:
-    """Remembers the last one: give it to a client as `error_cb`."""
+    """Remembers the last error of a client: pass it as `error_cb`."""
 
     def __init__(self) -> None:
         self.last = ""
 
     def __call__(self, error: KafkaError) -> None:
-        # That all brokers are down follows from what was told before, and gives no reason.
+        # "All brokers down" follows an earlier error and gives no reason.
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001  # librdkafka's own codes
             # Without "(after 3ms in state CONNECT)": the same failure should read the same.
             self.last = error.str().partition(" (after ")[0]
 
     def reason(self, error: KafkaException) -> str:
-        """Such as a wrong password; if nothing was told, what the call failed of."""
+        """The last error, such as a wrong password; if there is none, that of the failed call."""
         return self.last or str(error.args[0].str())
 
     def forget(self) -> None:
@@ -41,7 +41,7 @@ log = structlog.get_logger()
 SIGNER = "aws_msk_iam_sasl_signer"
 MS = 1000
 
-Token = tuple[str, float]  # and when it ends, in seconds
+Token = tuple[str, float]  # and when it expires, in seconds
 
 
 def is_installed() -> bool:
@@ -49,23 +49,23 @@ def is_installed() -> bool:
 
 
 def token_of(iam: Iam) -> Callable[[str], Token]:
-    """Give confluent-kafka's `oauth_cb`: it is called when a token is needed, and before it ends.
+    """An `oauth_cb` for confluent-kafka, which calls it for each token, before the last expires.
 
-    confluent-kafka keeps what goes wrong in it to itself, so it is logged.
+    confluent-kafka hides its exceptions, so they are logged.
     """
 
-    def token(_: str) -> Token:
+    def fetch_token(_: str) -> Token:
         try:
-            signed, ends_ms = _signed(iam)
+            token, expires_ms = _sign(iam)
         except Exception as error:
             log.error("no token for MSK", type="module", name=iam.name, problem=str(error))  # noqa: TRY400  # a line, not a trace
             raise
-        return signed, ends_ms / MS
+        return token, expires_ms / MS
 
-    return token
+    return fetch_token
 
 
-def _signed(iam: Iam) -> tuple[str, int]:
+def _sign(iam: Iam) -> tuple[str, int]:
     provider = import_module(SIGNER).MSKAuthTokenProvider
     signed: tuple[str, int]
     if iam.role_arn:
@@ -77,7 +77,7 @@ def _signed(iam: Iam) -> tuple[str, int]:
     return signed
 
 
-READER = "warren-reader"  # how the groups of Spark's consumers begin
+READER = "warren-reader"  # prefix of the groups of Spark's consumers
 MODULES = "org.apache.kafka.common.security"
 LOGIN_MODULES = {
     "PLAIN": f"{MODULES}.plain.PlainLoginModule",
@@ -90,13 +90,13 @@ LOGIN_MODULES = {
 def admin_client(
     servers: Sequence[str], connection: Connection, complain: Complaints | None = None
 ) -> AdminClient:
-    """Make a client that asks; raises `SourceError` when there is nothing to log in with."""
+    """Make a client for requests; raises `SourceError` if it cannot get credentials."""
     if connection.iam is not None and not is_installed():
         raise IamMissing
     settings = librdkafka(servers, connection)
     try:
         return AdminClient(settings | ({"error_cb": complain} if complain else {}))
-    except KafkaException as error:  # with IAM, a token is waited for
+    except KafkaException as error:  # with IAM, the client waits for a token
         raise Unreachable(error.args[0].str()) from error
 
 
@@ -109,7 +109,7 @@ def librdkafka(servers: Sequence[str], connection: Connection) -> dict[str, obje
         "security.protocol": _protocol(connection),
         "socket.timeout.ms": profile.read_timeout * MS,
         "socket.connection.setup.timeout.ms": profile.dial_timeout * MS,
-        "log_level": 0,  # what matters comes back as an error of the call
+        "log_level": 0,  # errors that matter are raised by the call
     }
     if tls is not None:
         settings["enable.ssl.certificate.verification"] = not tls.noverify
@@ -129,9 +129,9 @@ def librdkafka(servers: Sequence[str], connection: Connection) -> dict[str, obje
 
 
 def spark(servers: Sequence[str], connection: Connection, group: str) -> dict[str, str]:
-    """Options for Spark's Kafka source; `group` is never joined, and nothing is committed.
+    """Options for Spark's Kafka source; it never joins `group` and commits nothing.
 
-    Spark keeps its consumers by group: options that differ must not name the same one.
+    Spark caches its consumers by group: use another group with other options.
     """
     profile, tls, sasl = connection.profile, connection.tls, connection.sasl
     options = {
@@ -186,7 +186,7 @@ def _java_tls(tls: Tls) -> dict[str, str]:
         options["ssl.keystore.type"] = "PEM"
         options["ssl.keystore.certificate.chain"] = Path(tls.certfile).read_text()
         options["ssl.keystore.key"] = Path(tls.keyfile).read_text()
-    if tls.noverify:  # Java can be talked out of checking the name, not the certificate
+    if tls.noverify:  # Java can skip the check of the host name, but not of the certificate
         options["ssl.endpoint.identification.algorithm"] = ""
     return options
 
@@ -212,7 +212,7 @@ def _java_login(sasl: Sasl) -> dict[str, str]:
 
 
 def _java_iam(iam: Iam) -> dict[str, str]:
-    """What Amazon's jar asks for; it is the user's to bring."""
+    """Settings for Amazon's jar, which the user provides."""
     profile = "" if iam.role_arn else iam.profile
     given = _given({"awsRoleArn": iam.role_arn, "awsProfileName": profile})
     if iam.role_arn:
@@ -236,7 +236,7 @@ def _jaas(module: str, given: dict[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As Java's StreamTokenizer reads it; a bare end of line would end the string."""
+    """Quote for Java's StreamTokenizer; a plain line end would end the string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     escaped = escaped.replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'

@@ -15,12 +15,13 @@ def conform(df: DataFrame, schema: pa.Schema) -> DataFrame:
 
 
 COMMIT_KEYS = (0, 1)
-GROUP_KEYS = (2, 3, 4, 5, 6, 7, 8, 16)  # parsed by `members`, on the driver
+GROUP_KEYS = (2, 3, 4, 5, 6, 7, 8, 16)  # parsed by `group_records`, on the driver
 SHARE_KEYS = (10, 11, 12, 13, 14, 15)
 STREAMS_KEYS = (17, 19, 20, 21, 22, 23)
 
-FIRST_WITH_EPOCH = 3  # versions of a commit's value: from here a leader epoch before the metadata,
-FIRST_COMPACT = 4  # and from here the metadata as a compact string
+# Versions of a commit's value.
+FIRST_WITH_EPOCH = 3  # with a leader epoch before the metadata
+FIRST_COMPACT = 4  # with the metadata as a compact string
 NEWEST = 4
 
 GROUP_AT = 2  # in a key, after the record's type
@@ -28,7 +29,7 @@ OFFSET_AT = 2  # in a value, after its version
 
 
 def decode(records: DataFrame) -> DataFrame:
-    """Read every record of an offsets topic; one that cannot be read says why in `skipped`."""
+    """Decode every record of an offsets topic; `skipped` says why one cannot be."""
     decoded = (
         records.transform(with_headers)
         .transform(with_inner_sizes)
@@ -40,7 +41,7 @@ def decode(records: DataFrame) -> DataFrame:
 
 
 def with_headers(records: DataFrame) -> DataFrame:
-    """Add `k` and `v`, the key and the value that are empty instead of null, and how they begin."""
+    """Add `k` and `v`, the key and the value with null as empty, and their first fields."""
     k, v = F.col("k"), F.col("v")
     never_null = [F.coalesce(name, F.lit(b"")).alias(name[0]) for name in ("key", "value")]
     return records.select("*", *never_null).select(
@@ -52,7 +53,7 @@ def with_headers(records: DataFrame) -> DataFrame:
 
 
 def with_inner_sizes(records: DataFrame) -> DataFrame:
-    """Find the second string of the key, and of the value the one after its fixed part."""
+    """Find the second string of the key, and the string after the fixed part of the value."""
     topic_at = wire.after_string(F.lit(GROUP_AT), F.col("group_size"))
     metadata_at = F.when(F.col("version") < FIRST_WITH_EPOCH, OFFSET_AT + 8).otherwise(
         OFFSET_AT + 12
@@ -65,6 +66,7 @@ def with_inner_sizes(records: DataFrame) -> DataFrame:
 
 
 def with_ends(records: DataFrame) -> DataFrame:
+    """Find the fields after those strings."""
     at, head = F.col("metadata_at"), F.col("metadata_head")
     partition_at = wire.after_string(F.col("topic_at"), F.col("topic_size"))
     committed_at = F.when(
@@ -76,7 +78,7 @@ def with_ends(records: DataFrame) -> DataFrame:
 
 
 def with_skipped(records: DataFrame) -> DataFrame:
-    """Say what is wrong with a record, in Burrow's words, the first thing that is."""
+    """Name the first field that is wrong in a record, in Burrow's words."""
     key_type = F.col("key_type")
     skipped = (
         F.when(F.length("k") < 2, "no key version")

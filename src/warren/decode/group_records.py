@@ -1,6 +1,6 @@
 """Records about groups and their members, parsed one at a time on the driver: they are rare.
 
-The bytes come from anybody: every length is checked before it is followed.
+Anyone may have written these bytes: every length is checked before it is used.
 """
 
 import struct
@@ -34,7 +34,7 @@ class Cursor:
         self._at = 0
 
     def take(self, size: int, field: str) -> bytes:
-        """Read `size` bytes; `field` names what is missing if they are not there."""
+        """Read `size` bytes; raises `Unreadable` with the field if there are fewer."""
         end = self._at + size
         if size < 0 or end > len(self._data):
             raise Unreadable(field)
@@ -43,7 +43,7 @@ class Cursor:
         return taken
 
     def take_up_to(self, size: int) -> bytes:
-        """Read `size` bytes, or what there is; a negative size is none."""
+        """Read `size` bytes, or as many as there are; a negative size counts as 0."""
         return self.take(min(max(size, 0), len(self._data) - self._at), "")
 
     def integer(self, width: int, field: str) -> int:
@@ -59,7 +59,7 @@ class Cursor:
         raise Unreadable(field)
 
     def string(self, field: str) -> str:
-        """Read a string; null is an empty one. Bytes that are not UTF-8 become U+FFFD."""
+        """Read a string; null reads as empty. Bytes that are not UTF-8 become U+FFFD."""
         size = self.integer(2, field)
         return self.take(0 if size == -1 else size, field).decode(errors="replace")
 
@@ -70,18 +70,18 @@ class Cursor:
         return self.compact_bytes(field).decode(errors="replace")
 
     def compact_count(self, field: str) -> int:
-        """Read the length of a compact string or array; null counts as none."""
+        """Read the length of a compact string or array; null counts as 0."""
         return max(self.varint(field) - 1, 0)
 
     def uuid(self, field: str) -> UUID:
         return UUID(bytes=self.take(16, field))
 
     def integers(self, count: int, field: str) -> tuple[int, ...]:
-        """Read `count` int32; none of them if not all are there."""
+        """Read `count` int32; raises `Unreadable` if there are fewer."""
         return struct.unpack(f">{count}i", self.take(4 * count, field))
 
     def skip_tagged(self, field: str) -> None:
-        """Pass over the tagged fields at the end of a structure; each takes two bytes or more."""
+        """Skip the tagged fields at the end of a structure."""
         for _ in range(self.varint(field)):
             self.varint(field)
             self.take(self.varint(field), field)
@@ -109,7 +109,7 @@ def read_classic_group(group: str, cursor: Cursor) -> Event:
 
 
 def _members(value: "Value", count: int) -> tuple[list[ClassicMember], str | None]:
-    """Read members up to the first that cannot be: those before it own what they say."""
+    """Read members up to the first that cannot be read; those before it count."""
     members: list[ClassicMember] = []
     try:
         for _ in range(count):
@@ -129,7 +129,7 @@ class Header:
 
 
 class Value:
-    """What differs between the versions: plain or compact forms, and fields that came later."""
+    """A value, by its version: plain or compact forms, and fields that were added later."""
 
     def __init__(self, cursor: Cursor, version: int) -> None:
         self._cursor = cursor
@@ -169,14 +169,14 @@ class Value:
         return ClassicMember(member_id, instance_id, client_id, client_host, assigned)
 
     def _bytes(self, field: str) -> bytes | None:
-        """Read what has its own length before it: the length counts, even if the bytes are cut."""
+        """Read bytes with their length before them; they may be cut short."""
         plain, compact = self._cursor.integer, self._cursor.compact_count
         size = compact(field) if self._is_flexible else plain(4, field)
         return self._cursor.take_up_to(size) if size > 0 else None
 
 
 def assigned_partitions(data: bytes | None) -> dict[str, Partitions]:
-    """Read a member's assignment, if it has any; every version of it begins like the first."""
+    """Read a member's assignment, if it has one; all versions start like the first."""
     if data is None:
         return {}
     cursor = Cursor(data)
@@ -202,7 +202,7 @@ __all__ = ["Event", "Malformed", "parse_group_record"]
 
 CLASSIC, GROUP, TOPICS, MEMBER, TARGET_EPOCH, TARGET, CURRENT, EXPRESSION = 2, 3, 4, 5, 6, 7, 8, 16
 OF_A_MEMBER = (MEMBER, TARGET, CURRENT)
-# The target is what a member shall read one day; what it reads is the current assignment.
+# The target is what a member is to read later; the current assignment is what it reads.
 UNUSED = {
     TARGET_EPOCH: "target assignment epoch",
     TARGET: "target assignment",
@@ -211,7 +211,7 @@ UNUSED = {
 
 
 def parse_group_record(key: bytes, value: bytes | None) -> Event:
-    """Say what a record means whose key is of one of the types above; no value is a tombstone."""
+    """Parse a record with one of the key types above; without a value it is a tombstone."""
     try:
         return _parse(Cursor(key), Cursor(value) if value else None)
     except Unreadable as error:

@@ -1,12 +1,12 @@
 """Kafka's primitive forms as Spark columns over a binary column that is never null.
 
-Nothing here fails on any bytes. A number that lies beyond the data reads as if zeros followed; a
-string that does ends beyond it too, and so does all that comes after, so a caller compares where a
-field ends with the length of the data before believing it. Without nulls and guards at every step
-the generated code stays small enough for the JIT, which compiles no method above 8,000 bytes.
+No bytes make these functions fail. Beyond the end of the data a number reads as zero bytes, and a
+string ends beyond it too. So a caller must compare where a field ends with the length of the data
+before using the field. Without nulls and guards at every step the generated code stays small enough
+for the JIT, which compiles no method above 8,000 bytes.
 
-Positions count from zero. Arguments are mentioned several times: give what was computed a column
-of its own first, or the expression grows with every step.
+Positions count from zero. The functions use their arguments several times: give a computed argument
+a column of its own first, or the expression grows with every step.
 """
 
 from functools import reduce
@@ -16,16 +16,16 @@ from pyspark.sql import functions as F
 from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.utils import get_active_spark_context
 
-NOWHERE = 1 << 28  # further than any record reaches; a few of them still add up to an int
+NOWHERE = 1 << 28  # beyond the end of any record; the sum of a few still fits an int
 VARINT_BYTES = 5  # of an unsigned 32-bit number, seven bits in each
 
 
 def big_endian(data: Column) -> Column:
     """Read the first eight bytes as a signed 64-bit integer; missing ones count as zero.
 
-    SQL has only `conv(hex(data), 16, -10)` for this, which goes through two strings and would cost
-    more than everything else. `ByteArray.getPrefix`, by which Spark itself sorts binary columns,
-    is compiled into the generated code and costs next to nothing.
+    SQL has only `conv(hex(data), 16, -10)` for this, which makes two strings and would cost more
+    than everything else. `ByteArray.getPrefix`, with which Spark sorts binary columns, is compiled
+    into the generated code and costs next to nothing.
     """
     context = get_active_spark_context()
     jvm = context._jvm  # noqa: SLF001 - PySpark has no public way to name a Catalyst expression
@@ -47,7 +47,7 @@ def big_endian(data: Column) -> Column:
 
 
 def integer(data: Column, at: Column, width: int) -> Column:
-    """Read the signed big-endian integer of `width` bytes that begins at `at`."""
+    """Read the signed big-endian integer of `width` bytes at `at`."""
     bits = big_endian(F.substring(data, at + 1, F.lit(width)))
     return F.shiftright(bits, 64 - 8 * width) if width < 8 else bits
 
@@ -61,7 +61,7 @@ def text(data: Column, begin: Column, end: Column) -> Column:
 
 
 def after_string(at: Column, size: Column) -> Column:
-    """Where a string ends that begins at `at` with its `size`: -1 is null, less is wrong."""
+    """Where the string at `at` ends, by its `size`: -1 is null, less is wrong."""
     taken = F.when(size >= 0, size).when(size == -1, 0).otherwise(NOWHERE)
     return at + 2 + taken.cast("int")
 
@@ -85,5 +85,5 @@ def _varint(head: Column, last: int) -> Column:
 
 
 def _byte(head: Column, place: int) -> Column:
-    """Move one of the eight bytes to the right; what stands left of it stays."""
+    """Shift one of the eight bytes to the right end; the bytes left of it stay."""
     return F.shiftright(head, 56 - 8 * place)

@@ -13,14 +13,14 @@ from warren.terminal.options import errors_as_lines
     "seconds",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="End by itself so many seconds after all is up, with a summary; otherwise Ctrl-C does.",
+    help="End after this many seconds, with a summary; without it, run until Ctrl-C.",
 )
 @click.option(
     "--groups",
     metavar="COUNT",
     type=click.IntRange(12, 100_000),
     default=12,
-    help="Consumer groups in all; those beyond the twelve are a crowd of good and bad ones.",
+    help="Consumer groups in total; beyond the twelve, a mix of good and bad ones.",
 )
 @click.option(
     "--partitions",
@@ -32,18 +32,18 @@ from warren.terminal.options import errors_as_lines
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
-    help="Port of the page and the API on this machine, 0 for any; 8000, or any if that is taken.",
+    help="Port of the page and the API, 0 for any free one; default 8000, or any if it is taken.",
 )
-@click.option("--keep", is_flag=True, help="Leave the demo's directory in place afterwards.")
+@click.option("--keep", is_flag=True, help="Keep the demo's directory afterwards.")
 def demo(
     seconds: float | None, groups: int, partitions: int, port: int | None, *, keep: bool
 ) -> None:
-    """Start a Kafka broker on this machine, twelve consumer groups in it, and Warren to judge them.
+    """Start a Kafka broker on this machine, twelve consumer groups, and Warren to judge them.
 
     Each group shows another state: healthy, falling behind, stopped, stalled on a poison message,
     rewound and so on. Nothing is left behind when it ends.
 
-    With --for, the exit code is 1 if a group never got the status it stands for.
+    With --for, the exit code is 1 if a group never had its expected status.
 
     \b
     Examples:
@@ -51,8 +51,10 @@ def demo(
       warren demo --for 60
       warren demo --groups 500 --partitions 20
     """
-    from warren.demo.run import Wishes, run
+    from warren.demo.run import DemoOptions, run
 
     with errors_as_lines():
-        wishes = Wishes(seconds=seconds, groups=groups, partitions=partitions, port=port, keep=keep)
-        raise click.exceptions.Exit(run(wishes))
+        options = DemoOptions(
+            seconds=seconds, groups=groups, partitions=partitions, port=port, keep=keep
+        )
+        raise click.exceptions.Exit(run(options))

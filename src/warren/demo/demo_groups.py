@@ -1,4 +1,4 @@
-"""Twelve consumer groups in telling states, kept there by real clients, and a crowd beside them."""
+"""Twelve consumer groups, each kept in one state by a real client, and a crowd of other groups."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -31,8 +31,8 @@ def commit_in_turns(count: int, scene: Scene) -> None:
             _commit(admin, [*_round(count, turn, scene)], scene)
         except KafkaException as error:
             log.info("commits of the demo failed", problem=str(error))
-        # Before Warren watches nobody moves: it would see all these commits at once.
-        turn += 1 if scene.eyes.end(TOPIC) else 0
+        # Stay in place until Warren watches: it would see all these commits at once.
+        turn += 1 if scene.board.end(TOPIC) else 0
         scene.stop.wait(max(ROUND_S - (time.monotonic() - began), SLOW))
 
 
@@ -50,19 +50,19 @@ def _commit(admin: AdminClient, groups: list[ConsumerGroupTopicPartitions], scen
     for start in range(0, len(groups), AT_A_TIME):
         if scene.stop.is_set():
             return
-        asked = [
+        answers = [
             answer
             for group in groups[start : start + AT_A_TIME]
             for answer in admin.alter_consumer_group_offsets([group]).values()
         ]
-        for answer in asked:
+        for answer in answers:
             answer.result(WAIT_S)
 
 
 SECOND = 1.0
 SOON = 0.3
 POISON = 42  # the offset of a message that cannot be read
-SLOW = 2  # messages that a group reads which falls behind, while dozens come
+SLOW = 2  # messages that a group reads in a step while dozens come: it falls behind
 TRANSACTION_S = 10
 GONE = "gone"
 
@@ -72,8 +72,8 @@ Turns = Iterator[float]
 @dataclass(frozen=True)
 class DemoGroup:
     name: str
-    expected: str  # its status in the end, or GONE
-    story: str  # for people
+    expected: str  # the status it should get, or GONE
+    story: str  # for the summary
     play: Callable[[DemoMember, Scene], Turns]
     topics: tuple[str, ...] = ("orders",)
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def keep_up(member: DemoMember, _scene: Scene) -> Turns:
 
 
 def catch_up(member: DemoMember, scene: Scene) -> Turns:
-    """Works off what comes in loads, a little faster than it comes."""
+    """Reads a topic that is written in bursts, a little faster than it grows."""
     position = 0
     while True:
         position = min(position + 56, scene.traffic.length("imports"))
@@ -102,7 +102,7 @@ def fall_behind(member: DemoMember, scene: Scene) -> Turns:
 
 
 def lag_on_one(member: DemoMember, scene: Scene) -> Turns:
-    """Falls behind on its first partition; the others it reads to the end."""
+    """Falls behind on its first partition, and reads the others to the end."""
 
     def place(topic: str, partition: int, slow: int) -> int:
         return slow if partition == 0 else scene.traffic.length(topic)
@@ -120,27 +120,27 @@ def mix(member: DemoMember, scene: Scene) -> Turns:
 
 
 def _slowly(member: DemoMember, scene: Scene, place: Callable[[str, int, int], int]) -> Turns:
-    """Commit in small steps; each waits until Warren has seen the last, and a longer log since.
+    """Commit in small steps; before each, wait until Warren has seen the last and a longer log.
 
-    Two commits that Warren gets at once count against the same log end: the second would look
-    nearer to it. So before Warren watches, the first step is not taken either.
+    Two commits that Warren reads at once get the same log end: the lag would seem to shrink. So
+    the first step waits until Warren watches.
     """
     for slow in count(start=100, step=SLOW):
         member.commit_at(lambda topic, partition: place(topic, partition, slow))  # noqa: B023  # called at once
         yield SECOND
-        while scene.eyes.last_commit_ms(member.group) < member.committed_ms:
-            if not scene.eyes.last_commit_ms(member.group):
+        while scene.board.last_commit_ms(member.group) < member.committed_ms:
+            if not scene.board.last_commit_ms(member.group):
                 member.commit_at(lambda topic, partition: place(topic, partition, slow))  # noqa: B023  # called at once
             member.rest()
             yield SOON
-        seen = {topic: scene.eyes.end(topic) for topic in ("orders", "invoices")}
-        while any(scene.eyes.end(topic) < end + SLOW for topic, end in seen.items()):
+        seen = {topic: scene.board.end(topic) for topic in ("orders", "invoices")}
+        while any(scene.board.end(topic) < end + SLOW for topic, end in seen.items()):
             member.rest()
             yield SOON
 
 
 def stop(member: DemoMember, _scene: Scene) -> Turns:
-    """Commits for a while, then never again, though it stays a member."""
+    """Commits for a while, then never again, but stays a member."""
     for turn in range(10):
         member.commit_all(100 + 10 * turn)
         yield SECOND / 2
@@ -148,14 +148,14 @@ def stop(member: DemoMember, _scene: Scene) -> Turns:
 
 
 def stall(member: DemoMember, _scene: Scene) -> Turns:
-    """Commits the same offset again and again: a message it cannot get past."""
+    """Commits the same offset again and again: it cannot get past a message."""
     while True:
         member.commit_all(POISON)
         yield SECOND
 
 
 def rewind(member: DemoMember, _scene: Scene) -> Turns:
-    """Goes back every eight turns, and each time before it has come to where it was."""
+    """Goes back every eight turns, each time before it reaches its highest offset."""
     for times in count():
         for step in range(8):
             member.commit_all(5_000 - times % 4_000 + 50 * step)
@@ -163,7 +163,7 @@ def rewind(member: DemoMember, _scene: Scene) -> Turns:
 
 
 def idle(member: DemoMember, _scene: Scene) -> Turns:
-    """Has read all of a topic that nobody writes to any more."""
+    """Has read all of a topic that gets no more messages."""
     for _ in range(10):
         if member.read(SECOND):
             member.commit_read()
@@ -172,7 +172,7 @@ def idle(member: DemoMember, _scene: Scene) -> Turns:
 
 
 def vanish(member: DemoMember, scene: Scene) -> Turns:
-    """Is deleted a little while after people could see it."""
+    """Is deleted a few seconds after the page was shown."""
     left = 10
     while left:
         member.commit_all(scene.traffic.length("orders"))
@@ -182,7 +182,7 @@ def vanish(member: DemoMember, scene: Scene) -> Turns:
 
 
 def transact(member: DemoMember, scene: Scene) -> Turns:
-    """Reads and writes in transactions, of which every fifth is aborted and made again."""
+    """Reads and writes in transactions; every fifth is aborted and repeated."""
     producer = Producer(scene.client(transactional_id=member.group))
     producer.init_transactions(TRANSACTION_S)
     unsent = 0
@@ -198,7 +198,7 @@ def transact(member: DemoMember, scene: Scene) -> Turns:
 
 
 def _transaction(producer: Producer, member: DemoMember, results: int, *, aborted: bool) -> int:
-    """Write the results and commit what they were made of, both or neither; the results left."""
+    """Write results and commit their input in one transaction; returns the results left."""
     producer.begin_transaction()
     for _ in range(min(results, 100)):
         producer.produce("receipts", b"a receipt")
@@ -221,25 +221,33 @@ def _rest(member: DemoMember) -> Turns:
 KIP_848 = {"group_protocol": "consumer"}
 THREE = ("orders", "invoices", "refunds")
 GROUPS = (
-    DemoGroup("healthy", "OK", "reads all that comes", keep_up),
-    DemoGroup("healthy-kip848", "OK", "the same, by the new protocol", keep_up, settings=KIP_848),
+    DemoGroup("healthy", "OK", "reads everything that is written", keep_up),
+    DemoGroup("healthy-kip848", "OK", "the same, with the new protocol", keep_up, settings=KIP_848),
     DemoGroup(
         "slow-but-catching-up", "OK", "far behind, but its lag shrinks", catch_up, ("imports",)
     ),
-    DemoGroup("idle-topic", "OK", "silent, as nothing is written to its topic", idle, ("archive",)),
+    DemoGroup(
+        "idle-topic",
+        "OK",
+        "commits nothing, because nothing is written to its topic",
+        idle,
+        ("archive",),
+    ),
     DemoGroup("transactional", "OK", "commits in transactions, some aborted", transact),
-    DemoGroup("falling-behind", "WARN", "moves on, slower than the log grows", fall_behind),
+    DemoGroup(
+        "falling-behind", "WARN", "makes progress, but slower than the log grows", fall_behind
+    ),
     DemoGroup("one-partition", "WARN", "falls behind on one partition only", lag_on_one),
-    DemoGroup("stopped", "ERR", "commits no more", stop),
+    DemoGroup("stopped", "ERR", "no longer commits", stop),
     DemoGroup("stalled", "ERR", "cannot get past a poison message", stall),
     DemoGroup("rewound", "ERR", "went back to older offsets", rewind),
     DemoGroup("mixed-topics", "ERR", "one topic good, one slow, one stuck", mix, THREE),
-    DemoGroup("deleted", GONE, "is deleted after a while", vanish),
+    DemoGroup("deleted", GONE, "is deleted shortly after the start", vanish),
 )
 
 
 def take_turns(group: DemoGroup, scene: Scene) -> None:
-    """Keep a group in its state until the scene is over."""
+    """Keep a group in its state until the demo ends."""
     member = DemoMember(scene, group.name, *group.topics, **group.settings)
     try:
         for pause in group.play(member, scene):

@@ -18,7 +18,7 @@ Places = Callable[[str, int], int]  # topic, partition -> offset
 
 
 class DemoMember:
-    """Either reads for real, or says what it has read (`commit_at`) and lets the messages be."""
+    """Either reads messages, or commits offsets (`commit_at`) without reading."""
 
     def __init__(self, scene: Scene, group: str, *topics: str, **settings: object) -> None:
         self.group = group
@@ -41,18 +41,18 @@ class DemoMember:
         return self._consumer
 
     def read(self, seconds: float) -> list[Message]:
-        """All that comes within so many seconds."""
+        """The messages that come within this time."""
         return [each for each in self._consumer.consume(MOST_MESSAGES, seconds) if not each.error()]
 
     def commit_read(self) -> None:
-        """Commit all that was read."""
+        """Commit everything that was read."""
         self._commit([each for each in self.positions() if each.offset >= 0])
 
     def positions(self) -> list[TopicPartition]:
         return list(self._consumer.position(self._consumer.assignment()))
 
     def commit_at(self, places: Places) -> None:
-        """Commit what a group would have read by now, for every partition that is its own."""
+        """Commit these offsets for every assigned partition."""
         self.rest()
         assigned = self._consumer.assignment()
         self._commit(
@@ -76,7 +76,7 @@ class DemoMember:
         try:
             self._consumer.commit(offsets=places, asynchronous=False)
             self.committed_ms = now_ms
-        except KafkaException as error:  # a rebalance, or the broker on its way down: next time
+        except KafkaException as error:  # a rebalance, or the broker is stopping; retried next time
             log.info("a commit of the demo failed", group=self.group, problem=str(error))
 
     def leave(self) -> None:
@@ -85,7 +85,7 @@ class DemoMember:
             self._consumer.close()
 
     def delete_group(self) -> None:
-        """Leave, and have the broker forget the group."""
+        """Leave the group and delete it."""
         self.leave()
         admin = AdminClient(self._scene.client())
         admin.delete_consumer_groups([self.group])[self.group].result(WAIT_S)

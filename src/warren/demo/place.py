@@ -1,4 +1,4 @@
-"""Where the demo keeps everything, its configuration, and how all of it is removed."""
+"""The demo's directory, its configuration, and their removal."""
 
 import shutil
 import signal
@@ -33,7 +33,7 @@ cluster = "demo"
 servers = ["{bootstrap}"]
 [storage.default]
 class-name = "inmemory"
-group-denylist = "^burrow-"  # its own reading is none of the stories
+group-denylist = "^burrow-"  # its own progress is not part of the demo
 [httpserver.default]
 address = "127.0.0.1:{port}"
 [history]
@@ -64,8 +64,8 @@ def _is_free(port: int) -> bool:
     return True
 
 
-# Waits for our side of the pipe to close, which it does even when we are killed; then removes what
-# is left, for as long as somebody who dies more slowly goes on writing there.
+# Waits for our end of the pipe to close, which happens even when we are killed. Then removes the
+# directory, again and again while a process that ends later still writes there.
 WATCHDOG = """
 read -r _
 for _ in $(seq 100); do rm -rf -- "$1"; sleep 0.1; [ -e "$1" ] || exit; done
@@ -74,7 +74,7 @@ for _ in $(seq 100); do rm -rf -- "$1"; sleep 0.1; [ -e "$1" ] || exit; done
 
 @contextmanager
 def directory(*, keep: bool) -> Iterator[Path]:
-    """A directory of the demo's own, also for the temporary files of all it starts."""
+    """The demo's own directory, also for the temporary files of its processes."""
     made = Path(tempfile.mkdtemp(prefix="warren-demo-"))
     (made / "tmp").mkdir()
     watchdog = None if keep else _watch(made)
@@ -92,15 +92,15 @@ def _watch(made: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603  our own command
         ["/bin/sh", "-c", WATCHDOG, "sh", str(made)],
         stdin=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for us, not for it
+        start_new_session=True,  # so that Ctrl-C does not reach it
     )
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """While something starts, a stopping signal undoes it at once instead of waiting for its end.
+    """Let a stopping signal interrupt the start at once.
 
-    The signal is passed on first, so that a second Ctrl-C leaves without waiting for the undoing.
+    The signal is passed on first, so that a second Ctrl-C exits without waiting for the clean-up.
     """
     before = {number: signal.getsignal(number) for number in STOPPING}
     is_raised = False
@@ -115,7 +115,7 @@ def interruptible() -> Iterator[None]:
             raise KeyboardInterrupt
 
     for number, below in before.items():
-        if callable(below):  # `nohup` ignores SIGHUP for us, and that is meant
+        if callable(below):  # under `nohup` SIGHUP is ignored: leave it so
             signal.signal(number, handle)
     try:
         yield

@@ -18,7 +18,7 @@ from warren.config import Config
 from warren.demo import demo_groups, show
 from warren.demo.broker import Broker, make_offsets_topic
 from warren.demo.place import configure, directory, interruptible
-from warren.demo.scene import Eyes, Scene
+from warren.demo.scene import DemoBoard, Scene
 from warren.demo.traffic import Traffic
 from warren.errors import StartError, WarrenError
 from warren.model.status import Status
@@ -28,90 +28,90 @@ from warren.spark import jars
 from warren.terminal.live_boards import BoardAnswers
 
 LOOK_S = 1.0
-# It is gone before a thorough compilation would pay; files lie where the rest does.
+# A short run does not gain from full compilation; no files outside the demo's directory.
 JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 READY_S = 120.0
 
 
 @dataclass(frozen=True)
-class Wishes:
-    seconds: float | None = None  # after which it ends by itself
+class DemoOptions:
+    seconds: float | None = None  # how long to run; None: until Ctrl-C
     groups: int = len(demo_groups.GROUPS)
     partitions: int = 4
     port: int | None = None
     keep: bool = False
 
 
-def run(wishes: Wishes) -> int:
-    """Show it until Ctrl-C, or for so many seconds; gives the exit code."""
+def run(options: DemoOptions) -> int:
+    """Run the demo until Ctrl-C, or for the given seconds; returns the exit code."""
     console = show.console()
     with ExitStack() as stack:
-        # Leaving at once is safe: what is left then is removed by who watches over us.
+        # A forced exit is safe: the watchdog removes what is left.
         stop = stack.enter_context(stopping(forced=lambda: None))
-        home = stack.enter_context(directory(keep=wishes.keep))
-        if wishes.keep:
+        home = stack.enter_context(directory(keep=options.keep))
+        if options.keep:
             stack.callback(console.print, f"Kept: {home}")
         try:
             with interruptible():
-                stage = _set_up(wishes, home, stop, console, stack)
+                stage = _set_up(options, home, stop, console, stack)
         except KeyboardInterrupt:
             console.print("Stopped before it was up.")
             return 0
-        outcome = _watch(stage, wishes, console)
+        outcome = _watch(stage, options, console)
         is_stopped = stop.is_set()
-    return _conclude(outcome, wishes, console, stopped=is_stopped)
+    return _conclude(outcome, options, console, stopped=is_stopped)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """All of it, up and running."""
+    """The running demo."""
 
     stop: threading.Event
     answers: BoardAnswers
 
 
 def _set_up(
-    wishes: Wishes, home: Path, stop: threading.Event, console: Console, stack: ExitStack
+    options: DemoOptions, home: Path, stop: threading.Event, console: Console, stack: ExitStack
 ) -> Stage:
     _fetch_jars(console)
     java_options = [*JAVA_OPTIONS, f"-Djava.io.tmpdir={home / 'tmp'}"]
     broker = Broker(offsets_partitions=4, directory=home / "broker", java_options=java_options)
-    config = configure(home, broker.bootstrap, wishes.port, java_options)
+    config = configure(home, broker.bootstrap, options.port, java_options)
     stack.enter_context(logs.configured(config.logging))
     monitor = stack.enter_context(monitoring(config))
     with show.step(console, f"Starting Kafka on {broker.bootstrap}, and Spark beside it"):
-        spark = _start(broker, config, stack, keep=wishes.keep)
-    with show.step(console, f"Making topics and {wishes.groups} consumer groups"):
-        traffic = Traffic(broker.bootstrap, wishes.partitions)
+        spark = _start(broker, config, stack, keep=options.keep)
+    with show.step(console, f"Making topics and {options.groups} consumer groups"):
+        traffic = Traffic(broker.bootstrap, options.partitions)
         make_offsets_topic(broker.bootstrap)
         traffic.prepare()
-        scene = Scene(broker.bootstrap, traffic, Eyes(lambda: monitor.board), stop)
-        stack.enter_context(_at_work(scene, wishes.groups - len(demo_groups.GROUPS)))
+        scene = Scene(broker.bootstrap, traffic, DemoBoard(lambda: monitor.board), stop)
+        stack.enter_context(_at_work(scene, options.groups - len(demo_groups.GROUPS)))
     with show.step(console, "Reading the offsets topic to its end"):
         stack.enter_context(_judging(monitor, spark, stop))
         _wait_until_read(monitor, scene)
-    console.print(show.box(monitor.urls[0], home, keep=wishes.keep))
+    console.print(show.box(monitor.urls[0], home, keep=options.keep))
     scene.shown.set()
     return Stage(stop, BoardAnswers(config, lambda: monitor.board))
 
 
 def _fetch_jars(console: Console) -> None:
-    """The first time only: say what comes, and how much of it has."""
+    """Download the jars the first time, and show the progress."""
     for bundle in (jars.BROKER, jars.SPARK_KAFKA, jars.DELTA):
-        if jars.is_here(bundle):
+        if jars.is_cached(bundle):
             continue
-        doing = f"Fetching the jars of {bundle.title} (once)"
+        doing = f"Downloading the jars of {bundle.title} (once)"
         with show.step(console, doing, partial(_so_far, bundle)):
             jars.resolve(bundle)
 
 
 def _so_far(bundle: jars.Bundle) -> str:
-    return f"{jars.fetched(bundle)} files so far"
+    return f"{jars.count_downloaded(bundle)} files so far"
 
 
 def _start(broker: Broker, config: Config, stack: ExitStack, *, keep: bool) -> SparkSession:
     """Start the broker and Spark at the same time: each takes seconds."""
-    # Nobody reads the data again: no need to let the broker write it out.
+    # The data is not read again: the broker need not write it out.
     stack.callback(broker.stop if keep else broker.kill)
     with ThreadPoolExecutor(1) as pool:
         started = pool.submit(broker.start)
@@ -122,7 +122,7 @@ def _start(broker: Broker, config: Config, stack: ExitStack, *, keep: bool) -> S
 
 @contextmanager
 def _at_work(scene: Scene, others: int) -> Iterator[None]:
-    """Producer and groups at work; they have ended when this has."""
+    """Run the producer and the groups in threads until the context ends."""
     works: dict[str, Callable[[], None]] = {"producer": lambda: scene.traffic.run(scene.stop)}
     for each in demo_groups.GROUPS:
         works[each.name] = partial(demo_groups.take_turns, each, scene)
@@ -134,7 +134,7 @@ def _at_work(scene: Scene, others: int) -> Iterator[None]:
 
 @contextmanager
 def _judging(monitor: Monitor, spark: SparkSession, stop: threading.Event) -> Iterator[None]:
-    """Raises in the end what ended the judging before its time: Spark may die."""
+    """Run Warren in a thread; raises at the end if it failed, such as when Spark died."""
     died: list[WarrenError] = []
 
     def judge() -> None:
@@ -166,39 +166,41 @@ def _threads(works: Mapping[str, Callable[[], None]], stop: threading.Event) -> 
 
 
 def _wait_until_read(monitor: Monitor, scene: Scene) -> None:
-    """Wait until what is read is of now: a healthy group seems to have stopped before."""
+    """Wait until Warren has caught up: before that a healthy group looks stopped."""
     deadline = time.monotonic() + READY_S
-    while not (monitor.board.health.get("ready") and scene.eyes.status("healthy") == Status.OK):
+    while not (monitor.board.health.get("ready") and scene.board.status("healthy") == Status.OK):
         if scene.stop.wait(0.1):
-            raise StartError("it was ended before Warren had caught up")
+            raise StartError("stopped before Warren had caught up")
         if time.monotonic() > deadline:
             raise StartError(
-                f"Warren does not catch up within {READY_S:.0f} s; --keep keeps its log"
+                f"Warren did not catch up within {READY_S:.0f} s; --keep keeps its log"
             )
 
 
-def _watch(stage: Stage, wishes: Wishes, console: Console) -> show.Outcome:
-    """Show the groups as they stand, on a terminal, until it is over."""
+def _watch(stage: Stage, options: DemoOptions, console: Console) -> show.Outcome:
+    """Show the groups, if there is a terminal, until the demo ends."""
     began = time.monotonic()
     outcome = show.Outcome(began)
-    with Live(console=console, auto_refresh=False, transient=wishes.seconds is not None) as live:
+    with Live(console=console, auto_refresh=False, transient=options.seconds is not None) as live:
         while not stage.stop.is_set():
             seen = stage.answers.overview()
             outcome.see(seen, time.monotonic())
             if console.is_terminal:
                 live.update(show.table(seen, console), refresh=True)
-            if wishes.seconds is not None and time.monotonic() - began >= wishes.seconds:
+            if options.seconds is not None and time.monotonic() - began >= options.seconds:
                 break
             stage.stop.wait(LOOK_S)
     return outcome
 
 
-def _conclude(outcome: show.Outcome, wishes: Wishes, console: Console, *, stopped: bool) -> int:
-    if wishes.seconds is None:
-        console.print("Stopped; nothing is left behind." if not wishes.keep else "Stopped.")
+def _conclude(
+    outcome: show.Outcome, options: DemoOptions, console: Console, *, stopped: bool
+) -> int:
+    if options.seconds is None:
+        console.print("Stopped; nothing is left behind." if not options.keep else "Stopped.")
         return 0
     console.print(outcome.summary())
     if outcome.missed and not stopped:
-        console.print(f"Never as expected: {', '.join(outcome.missed)}", style="red")
+        console.print(f"Never had the expected status: {', '.join(outcome.missed)}", style="red")
         return 1
     return 0

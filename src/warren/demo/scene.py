@@ -1,4 +1,4 @@
-"""What every group of the demo has at hand."""
+"""What the groups of the demo share: the broker, the traffic, and what Warren has seen."""
 
 import threading
 from bisect import bisect_left
@@ -13,11 +13,11 @@ from warren.model.verdicts import Verdicts
 CLUSTER = "demo"
 
 
-class Eyes:
-    """What Warren has seen by now.
+class DemoBoard:
+    """What Warren has seen so far.
 
-    A group whose story depends on what Warren sees between two commits waits for it: so the story
-    comes out the same however slow the machine.
+    A group whose state depends on what Warren sees between two commits waits for it: so the demo
+    works the same on a slow machine.
     """
 
     def __init__(self, boards: Callable[[], Board]) -> None:
@@ -28,19 +28,19 @@ class Eyes:
         return Status(int(found[0].groups.status[found[1]])) if found else Status.NOTFOUND
 
     def last_commit_ms(self, group: str) -> int:
-        """When a group committed last, as far as Warren knows; 0 if it knows no such group."""
+        """The time of a group's last commit that Warren has seen; 0 if it knows no such group."""
         found = self._find(group)
         return int(found[0].groups.last_commit_ms[found[1]]) if found else 0
 
     def _find(self, group: str) -> tuple[Verdicts, int] | None:
-        """What was judged, and the number of the group in it."""
+        """The verdicts, and the index of the group in them."""
         cluster = self._boards().clusters.get(CLUSTER)
         names = cluster.verdicts.names if cluster else ()  # sorted
         at = bisect_left(names, group)
         return (cluster.verdicts, at) if cluster and names[at : at + 1] == (group,) else None
 
     def end(self, topic: str) -> int:
-        """The lowest log end of a topic that Warren knows; 0 if it knows none."""
+        """The lowest log end of a topic that Warren has seen; 0 if none."""
         cluster = self._boards().clusters.get(CLUSTER)
         if cluster is None or topic not in cluster.ends.topics:
             return 0
@@ -53,11 +53,11 @@ class Eyes:
 class Scene:
     bootstrap: str
     traffic: Traffic
-    eyes: Eyes
+    board: DemoBoard
     stop: threading.Event
-    shown: threading.Event = field(default_factory=threading.Event)  # people look at it
+    shown: threading.Event = field(default_factory=threading.Event)  # the page is announced
 
     def client(self, **settings: object) -> dict[str, object]:
-        """What any client of the broker needs; it keeps quiet, failures come back as exceptions."""
+        """Settings for a client of the broker; it logs nothing, failures are raised."""
         named = {key.replace("_", "."): value for key, value in settings.items()}
         return {"bootstrap.servers": self.bootstrap, "log_level": 0, **named}

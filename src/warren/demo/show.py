@@ -1,4 +1,4 @@
-"""What the demo says: its steps, the box with things to try, and how it came out."""
+"""What the demo prints: its steps, the box with things to try, and the summary."""
 
 import threading
 import time
@@ -17,8 +17,8 @@ from warren.demo.demo_groups import GONE, GROUPS
 from warren.serve.v4.shapes import Overview
 from warren.terminal import group_table, words
 
-WIDE = 120  # of what is not a terminal: no line of ours is longer
-LOOK_S = 0.5  # between two looks at how far something is
+WIDE = 120  # columns without a terminal: no line of ours is longer
+LOOK_S = 0.5  # between two updates of a step's progress
 ROOM = 14  # lines of the terminal that the box and the prompt take
 
 
@@ -29,7 +29,7 @@ def console() -> Console:
 
 @contextmanager
 def step(console: Console, doing: str, how_far: Callable[[], str] | None = None) -> Iterator[None]:
-    """Say what is being done and how far it is, then that it is done and how long it took."""
+    """Show a step and its progress, then how long it took."""
     began = time.monotonic()
     with console.status(f"{doing} ...") as status, _repeated(status, doing, how_far):
         yield
@@ -44,11 +44,11 @@ def _repeated(status: Status, doing: str, how_far: Callable[[], str] | None) -> 
         return
     over = threading.Event()
 
-    def tell() -> None:
+    def update() -> None:
         while not over.wait(LOOK_S):
             status.update(f"{doing}: {how_far()} ...")
 
-    thread = threading.Thread(target=tell, name="progress")
+    thread = threading.Thread(target=update, name="progress")
     thread.start()
     try:
         yield
@@ -63,25 +63,25 @@ def box(url: str, home: Path, *, keep: bool) -> Panel:
         Text.assemble("The page:  ", (url, "bold")),
         Text(),
         Text("Three things to try:"),
-        Text(f"  1. Open {url} and choose a group: it says why"),
+        Text(f"  1. Open {url} and choose a group to see why it has its status"),
         Text(f"  2. curl {url}/v3/kafka/demo/consumer/stalled/status"),
         Text(f"  3. ./warren status --url {url} --watch"),
         Text(),
         Text(f"Log: {home / 'warren.log'}", style="dim"),
-        Text(f"Ctrl-C ends it all; {left}.", style="dim"),
+        Text(f"Ctrl-C ends the demo; {left}.", style="dim"),
     )
     return Panel(lines, box=ROUNDED, title="Warren is judging", expand=False, padding=(1, 2))
 
 
 def table(seen: Overview, console: Console) -> Group:
-    """All groups as they stand, as many as there is room for."""
+    """The groups, as many as there is room for."""
     lines = group_table.lines(seen, group_table.Filter())
     shown = group_table.render(seen, lines, console.width, max(console.height - ROOM, 5))
     return Group(Text(), shown)
 
 
 class Outcome:
-    """Which status each telling group has, and when it first had the one it stands for."""
+    """The status of each of the twelve groups, and when it first had the expected one."""
 
     def __init__(self, began: float) -> None:
         self._began = began
@@ -90,7 +90,7 @@ class Outcome:
         self._now: Mapping[str, str] = {}
 
     def see(self, seen: Overview, now: float) -> None:
-        """Take note of a board."""
+        """Note the statuses of a board."""
         self._now = {
             group: status
             for cluster in seen.clusters
@@ -102,12 +102,12 @@ class Outcome:
                 self._reached_s.setdefault(group.name, now - self._began)
 
     def _status(self, group: str) -> str:
-        """A group that was never there is not gone."""
+        """The status of a group; GONE only if it existed before."""
         return self._now.get(group, GONE if group in self._known else "")
 
     @property
     def missed(self) -> list[str]:
-        """Groups that never got their status."""
+        """Groups that never had the expected status."""
         return [group.name for group in GROUPS if group.name not in self._reached_s]
 
     @property
@@ -115,7 +115,7 @@ class Outcome:
         return len(self._now)
 
     def summary(self) -> Table:
-        found = Table(box=ROUNDED, title=f"How it came out, of {self.count} groups")
+        found = Table(box=ROUNDED, title=f"Result, of {self.count} groups")
         for head in ("group", "shows", "expected", "is", "after"):
             found.add_column(head, no_wrap=head != "shows")
         for group in GROUPS:

@@ -1,4 +1,4 @@
-"""Topics, and a producer that feeds them evenly: all partitions of a topic are equally long."""
+"""Topics, and a producer that writes evenly: all partitions of a topic are equally long."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ log = structlog.get_logger()
 TURN_S = 0.5
 WAIT_S = 30
 
-# Messages to each partition: before the groups begin, and a second from then on.
+# Messages in each partition: before the groups start, and per second after that.
 TOPICS = {
     "orders": (6_000, 20),
     "invoices": (500, 20),
@@ -23,7 +23,7 @@ TOPICS = {
     "archive": (50, 0),
     "receipts": (0, 0),  # the transactional producer writes it
 }
-BURST_S, BURST = 60, 3_000  # `imports` comes in loads
+BURST_S, BURST = 60, 3_000  # `imports` is written in bursts
 
 
 class Traffic:
@@ -37,7 +37,7 @@ class Traffic:
         return self._length[topic]
 
     def prepare(self) -> None:
-        """Make the topics, and give each its past."""
+        """Create the topics and write their first messages."""
         admin = AdminClient({"bootstrap.servers": self._bootstrap, "log_level": 0})
         made = admin.create_topics([NewTopic(name, self.partitions, 1) for name in TOPICS])
         for done in made.values():
@@ -45,7 +45,7 @@ class Traffic:
         self._write({topic: before for topic, (before, _) in TOPICS.items()})
 
     def run(self, stop: threading.Event) -> None:
-        """Write until asked to stop."""
+        """Write until `stop` is set."""
         next_burst = time.monotonic() + BURST_S
         while not stop.wait(TURN_S):
             counts = Counter({topic: int(rate * TURN_S) for topic, (_, rate) in TOPICS.items()})
@@ -63,14 +63,14 @@ class Traffic:
                 for _ in range(count):
                     self._produce(topic, partition)
         self._producer.flush(WAIT_S)
-        # Counted when it is there: nobody must commit what is not.
+        # Counted after the write: no group may commit beyond the end.
         self._length.update(counts)
 
     def _produce(self, topic: str, partition: int) -> None:
         while True:
             try:
                 self._producer.produce(topic, b"a message", partition=partition)
-            except BufferError:  # a thousand partitions: let it send what it has
+            except BufferError:  # with many partitions the queue fills up: let it send
                 self._producer.poll(1)
             else:
                 return

@@ -1,4 +1,4 @@
-"""Windows + log ends + now -> what every partition and every group is."""
+"""Windows + log ends + now -> the status of every partition and every group."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ STATUS_OF[Rule.FALLING_BEHIND] = Status.WARN
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """`[evaluator.*]`, as far as it concerns the rules."""
+    """The settings in `[evaluator.*]` that the rules use."""
 
     minimum_complete: float = 0.0
     allowed_lag: int = 0
@@ -33,8 +33,8 @@ class JudgeSettings:
 def judge(arrays: WindowArrays, settings: JudgeSettings, now_s: int) -> Verdicts:
     """Judge every partition, then every group by its partitions.
 
-    A group is judged as of the moment up to which its commits have been read, which is before
-    `now_s` or at it: what has not been read yet is not taken for silence.
+    A group is judged as of the moment up to which its commits have been read, never after `now_s`:
+    commits that we have not read yet must not look like silence.
     """
     row, count = arrays.rows(), arrays.pair_count
     lines = np.concatenate([[0], np.cumsum(count)])
@@ -53,7 +53,7 @@ def judge(arrays: WindowArrays, settings: JudgeSettings, now_s: int) -> Verdicts
 
 
 def _as_of_ms(as_of_s: Floats, now_s: int) -> Ints:
-    """In milliseconds; 0 where nothing is known to have been read, so that nothing is silent."""
+    """In milliseconds; 0 where nothing has been read, so that no group looks silent."""
     as_of_ms: Ints = (np.clip(as_of_s, 0, now_s) * 1000).astype(np.int64)
     return as_of_ms
 

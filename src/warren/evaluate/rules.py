@@ -1,8 +1,8 @@
-"""Burrow's rules. Each is arrays in, a boolean for each window out, and its docstring is the rule.
+"""Burrow's rules: arrays in, a boolean for each window out. The docstring of each is the rule.
 
-A grid has a line for each window, its commits oldest first; a window with free places repeats its
-oldest commit in them. `lag` is negative where it is not known: a back-filled commit.
-The first rule that holds decides, in the order of `Rule`.
+A grid has a line for each window, its commits oldest first; the oldest commit fills free places.
+A negative `lag` is unknown: the commit was back-filled. The first rule that holds decides, in the
+order of `Rule`.
 """
 
 from enum import IntEnum
@@ -18,9 +18,9 @@ Grid = npt.NDArray[np.int64]
 
 
 class Rule(IntEnum):
-    """What decided about a partition."""
+    """The rule that decided a partition's status."""
 
-    NOT_JUDGED = 0  # no window, or one less complete than asked for: OK
+    NOT_JUDGED = 0  # no window, or one below minimum-complete: OK
     CAUGHT_UP = 1  # OK
     STOPPED = 2  # STOP
     REWOUND = 3  # REWIND
@@ -31,23 +31,23 @@ class Rule(IntEnum):
 
 
 class Evidence(NamedTuple):
-    """Windows with at least one commit, and what is known about the ends of their logs."""
+    """Windows with at least one commit, and the log ends that go with them."""
 
     offset: Grid
     committed_ms: Grid  # only the first and the last matter
     lag: Grid
     current_lag: Ints
-    lowest_end: Ints  # of the log ends still remembered
-    had_stopped: Mask  # when judged last, and no commit came since
+    lowest_end: Ints  # of the log ends we remember
+    had_stopped: Mask  # at the last verdict, and no commit came since
 
 
 def decide(evidence: Evidence, allowed_lag: int, now_ms: int | Ints) -> Bytes:
-    """The first rule that holds for each window; `now_ms` may be each one's own."""
+    """The first rule that holds for each window; `now_ms` may differ by window."""
     offset, committed_ms, lag, current_lag, lowest_end, had_stopped = evidence
     at_the_end = was_at_the_end(offset, lowest_end)
     holds = {
         Rule.CAUGHT_UP: is_caught_up(current_lag, allowed_lag),
-        # Only a commit ends a silence: a clock that was set back does not.
+        # Only a commit ends the silence, not a clock that was set back.
         Rule.STOPPED: (has_stopped(committed_ms, now_ms) | had_stopped) & ~at_the_end,
         Rule.REWOUND: has_rewound(offset),
         Rule.WAS_CAUGHT_UP: was_caught_up(lag, allowed_lag),
@@ -69,15 +69,15 @@ def has_stopped(committed_ms: Grid, now_ms: int | Ints) -> Mask:
 
 
 def was_at_the_end(offset: Grid, lowest_end: Ints) -> Mask:
-    """The last commit reached some log end that is still remembered: data came only lately.
+    """The last commit reached a log end that we remember: it was at the end not long ago.
 
-    Then a silent consumer had nothing to commit, and has not stopped.
+    Such a consumer is silent because it had nothing to read, not because it stopped.
     """
     return lowest_end <= offset[:, -1]
 
 
 def has_rewound(offset: Grid) -> Mask:
-    """An offset is less than the one before, and none after the first such gets back there."""
+    """An offset is lower than the one before, and no later commit gets back to that one."""
     goes_back = offset[:, 1:] < offset[:, :-1]
     rewound = _any(goes_back)
     some = np.flatnonzero(rewound)
@@ -95,12 +95,12 @@ def was_caught_up(lag: Grid, allowed_lag: int) -> Mask:
 
 
 def has_stalled(offset: Grid) -> Mask:
-    """All offsets are equal; a single commit is."""
+    """All offsets are equal; this includes a single commit."""
     return ~_any(offset != offset[:, :1])
 
 
 def is_falling_behind(lag: Grid) -> Mask:
-    """The lag never shrinks from one commit to the next, as far as it is known."""
+    """The known lags never shrink from one commit to the next."""
     grows = ~_any(lag[:, 1:] < lag[:, :-1])
     gaps = np.flatnonzero(_any(lag < 0))
     if len(gaps):
@@ -111,5 +111,5 @@ def is_falling_behind(lag: Grid) -> Mask:
 
 
 def _any(conditions: Mask) -> Mask:
-    """Whether a condition holds somewhere in the line."""
+    """Whether a condition holds anywhere in the line."""
     return np.asarray(conditions.any(axis=1))

@@ -1,7 +1,7 @@
-"""Every `[consumer.*]`, and how far its commits have been read.
+"""Every `[consumer.*]` of the configuration, and up to when its commits have been read.
 
-A `TopicConsumer` reads an offsets topic. The commits of an `OutsideConsumer` come from elsewhere:
-from ZooKeeper, or from polling the brokers.
+A `TopicConsumer` reads an offsets topic. An `OutsideConsumer` gets its commits from ZooKeeper, or
+polls the brokers for them.
 """
 
 import math
@@ -42,88 +42,88 @@ log = structlog.get_logger()
 
 @dataclass
 class TopicConsumer:
-    """One `[consumer.*]` of a cluster and how far its reading has come."""
+    """A `[consumer.*]` that reads an offsets topic, and its progress."""
 
     settings: Consumer
     cluster: ClusterState
     accepts: Accepts
     progress: Progress = field(default_factory=Progress)
     skips: Skips = field(default_factory=Skips)
-    heard: "Heard | None" = None  # what is read live, while the past is read beside it
-    unread_past: set[int] | None = None  # partitions to be back-filled, when they are known
-    is_backfill: bool = False  # reads what was there before the live reading began
+    live_events: "LiveEvents | None" = None  # kept while a backfill runs beside the live reader
+    unread_past: set[int] | None = None  # partitions still to backfill; None: not known yet
+    is_backfill: bool = False  # reads the records from before the live reader started
     homes: Homes = field(default_factory=Homes)
-    is_new_topic: bool = False  # the topic was missing once: nothing in it is from before our time
-    read_id: UUID | None = None  # of the topic that the positions are of
+    is_new_topic: bool = False  # it was created, or created again, while we ran: all of it is new
+    read_id: UUID | None = None  # id of the topic that the positions belong to
     _held_back: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.homes.is_copy = self.settings.offsets_topic != OFFSETS_TOPIC
 
     def backfill(self) -> "TopicConsumer":
-        """The same, for reading the past beside the present."""
+        """A copy that reads the old records while this one reads the new ones."""
         return replace(self, progress=Progress(), is_backfill=True)
 
     @property
     def lacks_topic(self) -> bool:
-        """Whether the cluster has no offsets topic; Kafka makes it with the first commit."""
+        """Whether the cluster has no offsets topic yet; Kafka creates it with the first commit."""
         topics = self.cluster.topics
         return topics is not None and self.settings.offsets_topic not in topics.counts
 
     @property
     def topic_id(self) -> UUID | None:
-        """Of the offsets topic there is now; brokers before Kafka 2.8 have none."""
+        """Id of the offsets topic as it is now; None before Kafka 2.8."""
         topics = self.cluster.topics
         return topics.ids.get(self.settings.offsets_topic) if topics else None
 
     @property
-    def is_made_anew(self) -> bool:
-        """Whether the topic is another than the one that was read."""
+    def is_topic_replaced(self) -> bool:
+        """Whether the topic was deleted and created again since it was read."""
         return None not in (self.read_id, self.topic_id) and self.read_id != self.topic_id
 
     @property
     def partition_count(self) -> int:
-        """Of the offsets topic, partitions without a leader included."""
+        """Partitions of the offsets topic, those without a leader included."""
         topics = self.cluster.topics
         return topics.counts.get(self.settings.offsets_topic, 0) if topics else 0
 
     @property
     def leaders(self) -> dict[tuple[str, int], int]:
-        """The partitions of the offsets topic that can be read, and who has them."""
+        """The partitions of the offsets topic that have a leader, and its broker id."""
         topics = self.cluster.topics
         return topics.leaders_of(self.settings.offsets_topic) if topics else {}
 
     def notice_growth(self) -> None:
-        """See how many partitions the topic has; of what was added nothing is from before us."""
+        """Check whether the topic gained partitions; new ones are read from offset 0."""
         if self.is_backfill:
-            return  # the live reading sees to it
+            return  # the live reader does it
         with self.cluster.lock:
             for partition in self.homes.grow(self.cluster.windows, self.partition_count):
                 self.progress.position.setdefault(partition, 0)
 
-    def hears(self, event: GroupEvent, partition: int) -> bool:
-        """Whether a record about a group counts: the past does not overrule the present."""
+    def accepts_event(self, event: GroupEvent, partition: int) -> bool:
+        """Whether to use a record about a group: old records do not overrule newer ones."""
         if not self.accepts(event.group):
             return False
         with self.cluster.lock:
-            if not self.homes.hears(self.cluster.windows, event.group, partition):
+            if not self.homes.accepts_event(self.cluster.windows, event.group, partition):
                 return False
-        if self.heard is None:
+        if self.live_events is None:
             return True
         if self.is_backfill:
-            return not self.heard.overrules(event)
-        self.heard.add(event)
+            return not self.live_events.overrule(event)
+        self.live_events.add(event)
         return True
 
     def follows(self, group: str) -> bool:
-        """Whether this consumer may have told of a group; its own reading is one as well."""
+        """Whether commits of this group may come from here; our own progress is a group too."""
         return self.accepts(group) or group == self.own_group
 
     def read_until_s(self, groups: Sequence[str]) -> Floats:
-        """Up to when the commits of each group are read; minus infinity: nobody knows."""
+        """Up to when the commits of each group have been read; minus infinity: unknown."""
         position, read_s = self.progress.position, self.progress.read_s
         known = {each: read_s.get(each, -math.inf) for each in position}
-        if self.heard is not None:  # the past is still to be read
+        if self.live_events is not None:  # a backfill is not finished
             known |= dict.fromkeys(
                 known if self.unread_past is None else self.unread_past, -math.inf
             )
@@ -136,7 +136,7 @@ class TopicConsumer:
         each = (known.get(homes.of(group), -math.inf) for group in groups)
         moments = np.fromiter(each if homes.are_settled else map(of, groups), float, len(groups))
         if self.own_group in groups:
-            moments[groups.index(self.own_group)] = math.inf  # our own reading is as it is now
+            moments[groups.index(self.own_group)] = math.inf  # our own progress is always current
         return moments
 
     def expire_as_of_s(self, now: float) -> float:
@@ -149,7 +149,7 @@ class TopicConsumer:
         return min(now, read_s) if is_known else now
 
     def read_before_ms(self, decoded: pa.Table) -> Ints:
-        """Up to when the partition of each record had been read before the record came."""
+        """For each record, up to when its partition had been read before this batch."""
         read_s = self.progress.read_s
         partition = decoded["log_partition"].to_numpy()
         last = max([int(partition.max(initial=0)), *read_s])
@@ -166,38 +166,38 @@ class TopicConsumer:
 
     @property
     def own_group(self) -> str:
-        """Burrow reports its own reading as a group of this name."""
+        """Burrow reports its own progress as a group of this name."""
         return f"burrow-{self.settings.name}"
 
     @property
     def reports_itself(self) -> bool:
-        """Whether the storage takes that group; the consumer's own lists are about others."""
+        """Whether our own group is stored; the consumer's lists do not apply to it."""
         return self.cluster.stores.accepts(self.own_group)
 
-    def tell_held_back(self, now: float) -> None:
-        """Log each partition that a hanging transaction begins, or ceases, to hold back."""
+    def log_held_back(self, now: float) -> None:
+        """Log each partition that a hanging transaction starts or stops holding back."""
         with self.cluster.lock:
             held = set(self.progress.held_back(now))
             ends = dict(self.progress.stable)
-        told = log.bind(coordinator="consumer", name=self.settings.name)
+        logger = log.bind(coordinator="consumer", name=self.settings.name)
         for partition in sorted(held ^ self._held_back):
             at = {"partition": partition, "offset": ends.get(partition)}
             if partition in held:
-                told.warning("offsets partition is held back by a hanging transaction", **at)
+                logger.warning("offsets partition is held back by a hanging transaction", **at)
             else:
-                told.info("offsets partition is free again", **at)
+                logger.info("offsets partition is free again", **at)
         self._held_back = held
 
 
-Subject = tuple[str, Protocol, str, str]  # group, of which protocol, member, which of its records
+Subject = tuple[str, Protocol, str, str]  # group, its protocol, member, kind of record
 
 
-class Heard:
-    """What was read live about groups and members: the past, read beside it, adds what is not."""
+class LiveEvents:
+    """What the live reader saw of groups and members: a backfill adds only what is not here."""
 
     def __init__(self) -> None:
         self._subjects: set[Subject] = set()
-        self._protocol: dict[str, Protocol | None] = {}  # of each group; None: it was deleted
+        self._protocol: dict[str, Protocol | None] = {}  # by group; None: it was deleted
 
     def add(self, event: GroupEvent) -> None:
         for subject in _subjects(event):
@@ -205,8 +205,8 @@ class Heard:
             self._subjects.add(subject)
             self._protocol[group] = None if isinstance(event, GroupDeleted) else protocol
 
-    def overrules(self, event: GroupEvent) -> bool:
-        """Whether a record of the past is outdated, by one on the same or by another protocol."""
+    def overrule(self, event: GroupEvent) -> bool:
+        """Whether an old record is outdated: a newer one replaces it, or changes the protocol."""
         return any(
             subject in self._subjects or self._protocol.get(subject[0], subject[1]) != subject[1]
             for subject in _subjects(event)
@@ -214,7 +214,7 @@ class Heard:
 
 
 def _subjects(event: GroupEvent) -> list[Subject]:
-    """What a record speaks of, so that a later one on the same replaces it."""
+    """What a record is about; a later record about the same replaces it."""
     seen, assigned = "seen", "assigned"
     match event:
         case ClassicGroup(group) | GroupDeleted(group, Protocol.CLASSIC):
@@ -227,11 +227,13 @@ def _subjects(event: GroupEvent) -> list[Subject]:
             return [(group, Protocol.CONSUMER, member, assigned)]
         case MemberGone(group, member):
             return [(group, Protocol.CONSUMER, member, each) for each in (seen, assigned)]
-    return []  # names of topics, and what is not used, contradict nothing
+    return []  # topic names and unused records replace nothing
 
 
 @dataclass
 class OutsideConsumer:
+    """A `[consumer.*]` that watches ZooKeeper or polls the brokers, and its progress."""
+
     settings: Consumer
     cluster: ClusterState
     accepts: Accepts
@@ -239,38 +241,38 @@ class OutsideConsumer:
     precedence: Precedence = field(default_factory=Precedence)
     skips: Skips = field(default_factory=Skips)
     records: int = 0  # commits and removals since the start
-    is_caught_up: bool = False  # or has been once
-    is_behind: bool = False  # what changed while there was no connection is not read yet
+    is_caught_up: bool = False  # stays true once reached
+    is_behind: bool = False  # changes made while disconnected are not all read yet
     problem: str = ""
     restarts: int = 0
-    read_s: float = -math.inf  # all that was committed before this moment has been folded
-    answered_s: dict[str, float] = field(default_factory=dict)  # the same of groups asked singly
-    polled_s: float = -math.inf  # when the last poll of these began that came to its end
+    read_s: float = -math.inf  # every commit before this moment has been folded
+    answered_s: dict[str, float] = field(default_factory=dict)  # the same, by polled group
+    polled_s: float = -math.inf  # start of the last poll that finished
 
     def read_until_s(self, groups: Sequence[str]) -> Floats:
-        """Up to when the commits of each group are known; minus infinity: nobody knows."""
+        """Up to when the commits of each group have been read; minus infinity: unknown."""
         restored_s = self.cluster.restored_s or -math.inf
         moments = (max(self.answered_s.get(each, self.read_s), restored_s) for each in groups)
         return np.fromiter(moments, np.float64, len(groups))
 
     def behind_s(self, now: float) -> float | None:
-        """How old what is known of its groups is; None: nothing is yet."""
+        """How old the newest complete reading is; None: there is none yet."""
         as_of = self.all_read_s
         return max(now - as_of, 0) if math.isfinite(as_of) else None
 
     @property
     def all_read_s(self) -> float:
-        """Up to when everything is known; who cannot be asked is left out of a poll."""
+        """Up to when all groups have been read; a poll leaves out groups that cannot answer."""
         return max(self.read_s, self.polled_s)
 
     def read_before_ms(self, commits: pa.Table) -> Ints:
-        """Up to when commits had been read before these came."""
+        """For each commit, up to when its group had been read before."""
         moments = np.maximum(self.read_until_s(commits["group"].to_pylist()), 0)
         read_before_ms: Ints = (moments * 1000).astype(np.int64)
         return read_before_ms
 
-    def that_count(self, commits: list[OutsideCommit]) -> pa.Table:
-        """Those that are to change windows, and removals that are: hold the cluster's lock."""
+    def commits_to_fold(self, commits: list[OutsideCommit]) -> pa.Table:
+        """The commits and removals that may change a window; hold the cluster's lock."""
         counted = [commit for commit in commits if self._counts(commit)]
         return pa.table(
             {
@@ -286,26 +288,28 @@ class OutsideConsumer:
     def _counts(self, commit: OutsideCommit) -> bool:
         windows, precedence = self.cluster.windows, self.precedence
         if commit.offset is None:
-            return precedence.lets_go(windows, commit.key)
+            return precedence.admits_removal(windows, commit.key)
         order = outside_order(commit.order)
         return precedence.admits(windows, commit.key, commit.committed_ms, order)
 
     def follows(self, group: str) -> bool:
-        """Whether this consumer tells of a group, or may, while that is not known."""
-        told = self.cluster.elsewhere.get(self.settings.name)
-        return self.accepts(group) and (told is None or group in told)
+        """Whether commits of this group come from here, or may, until all groups are known."""
+        known = self.cluster.outside_groups.get(self.settings.name)
+        return self.accepts(group) and (known is None or group in known)
 
     def groups_of_others(self) -> set[str]:
-        """The groups that the cluster's other consumers outside Kafka have."""
+        """The groups of the cluster's other outside consumers."""
         others = (
-            groups for name, groups in self.cluster.elsewhere.items() if name != self.settings.name
+            groups
+            for name, groups in self.cluster.outside_groups.items()
+            if name != self.settings.name
         )
         return set[str]().union(*(groups for groups in others if groups))
 
-    def held_besides(
+    def removals_of_absent(
         self, there: Mapping[str, AbstractSet[tuple[str, int]]]
     ) -> list[OutsideCommit]:
-        """The removal of all that windows of these groups hold from outside and is not there."""
+        """Removals for the partitions that these groups' windows hold but are no longer there."""
         held, _ = held_outside(self.cluster.windows)
         return [
             OutsideCommit(OutsideKey(group, topic, partition), None, 0, 0)
@@ -314,8 +318,8 @@ class OutsideConsumer:
         ]
 
     @property
-    def is_asked(self) -> bool:
-        """Whether the brokers are asked for it, and not ZooKeeper."""
+    def is_polled(self) -> bool:
+        """Whether it polls the brokers; otherwise it watches ZooKeeper."""
         return self.settings.class_name == "kafka_admin"
 
     @property
@@ -326,19 +330,19 @@ class OutsideConsumer:
 
 @dataclass(frozen=True)
 class Sources:
-    """All that tell of a cluster's groups."""
+    """All consumers of one cluster."""
 
     topic_consumers: Sequence[TopicConsumer] = ()
     outside_consumers: Sequence[OutsideConsumer] = ()
 
     def read_until_s(self, windows: Windows, groups: Sequence[str]) -> Floats:
-        """Up to when the commits of each group are read, by whoever has read most of them."""
+        """Up to when the commits of each group have been read, by the consumer that is furthest."""
         if not self.topic_consumers or not self.outside_consumers:
             return _latest(self.topic_consumers or self.outside_consumers, groups)
         outside = groups_outside(windows)
         is_outside = np.fromiter((group in outside for group in groups), np.bool_, len(groups))
-        told = (_latest(each, groups) for each in (self.outside_consumers, self.topic_consumers))
-        return np.where(is_outside, *told)
+        latest = (_latest(each, groups) for each in (self.outside_consumers, self.topic_consumers))
+        return np.where(is_outside, *latest)
 
     def expire_as_of_s(self, windows: Windows, groups: Sequence[str]) -> Floats:
         """The same, and now for groups that nobody reads any more."""
@@ -350,14 +354,14 @@ class Sources:
         return np.where(is_read, self.read_until_s(windows, groups), math.inf)
 
     def all_read_s(self) -> float:
-        """Up to when everything of everybody is read."""
+        """Up to when all consumers have read everything."""
         read = [each.progress.read_until_s(each.progress.position) for each in self.topic_consumers]
         read += [each.all_read_s for each in self.outside_consumers]
         return min(read, default=math.inf)
 
 
 def _latest(sources: Sequence[TopicConsumer | OutsideConsumer], groups: Sequence[str]) -> Floats:
-    """By whoever has read most; groups that nobody reads are as they are now."""
+    """By the consumer that is furthest; a cluster without consumers is always current."""
     moments = np.full(len(groups), -math.inf if sources else math.inf)
     for each in sources:
         its = [at for at, group in enumerate(groups) if each.follows(group)]
@@ -368,8 +372,8 @@ def _latest(sources: Sequence[TopicConsumer | OutsideConsumer], groups: Sequence
 def outside_consumers(
     config: Config, clusters: Mapping[str, ClusterState]
 ) -> dict[str, OutsideConsumer]:
-    """All that a configuration asks for, by name."""
-    made = {
+    """The outside consumers of a configuration, by name."""
+    consumers = {
         name: OutsideConsumer(
             consumer,
             clusters[consumer.cluster],
@@ -379,29 +383,29 @@ def outside_consumers(
         for name, consumer in config.consumers.items()
         if consumer.class_name != "kafka"
     }
-    for name, outside_consumer in made.items():
-        outside_consumer.cluster.elsewhere[name] = None
-    return made
+    for name, outside_consumer in consumers.items():
+        outside_consumer.cluster.outside_groups[name] = None
+    return consumers
 
 
 def groups_by_consumer(cluster: ClusterState) -> dict[str, frozenset[str]]:
-    """Of whom each consumer outside Kafka tells; one that has not yet, of all that nobody claims.
+    """The groups of each outside consumer; one that has read none yet gets all unclaimed groups.
 
     Hold the cluster's lock.
     """
-    told = {name: frozenset(groups or ()) for name, groups in cluster.elsewhere.items()}
-    untold = [name for name, groups in cluster.elsewhere.items() if groups is None]
-    if untold:
-        unclaimed = groups_outside(cluster.windows).difference(*told.values())
-        told |= dict.fromkeys(untold, frozenset(unclaimed))
-    return told
+    by_consumer = {name: frozenset(groups or ()) for name, groups in cluster.outside_groups.items()}
+    unread = [name for name, groups in cluster.outside_groups.items() if groups is None]
+    if unread:
+        unclaimed = groups_outside(cluster.windows).difference(*by_consumer.values())
+        by_consumer |= dict.fromkeys(unread, frozenset(unclaimed))
+    return by_consumer
 
 
 def forget_vanished(cluster: ClusterState) -> None:
-    """Drop what ended outside Kafka while nobody watched, such as between two runs."""
+    """Delete outside groups that ended while we did not watch, such as between two runs."""
     with cluster.lock:
-        told = [*cluster.elsewhere.values()]
-        if None not in told:
-            there: set[str] = set().union(*(groups for groups in told if groups))
+        known = [*cluster.outside_groups.values()]
+        if None not in known:
+            there: set[str] = set().union(*(groups for groups in known if groups))
             for group in groups_outside(cluster.windows) - there:
                 cluster.windows.delete_group(group)

@@ -1,4 +1,4 @@
-"""Follows one offsets topic: Spark reads and decodes, this thread folds."""
+"""Follows one offsets topic: Spark reads and decodes, this thread folds the batches."""
 
 import math
 import re
@@ -24,7 +24,7 @@ from warren.clients.kafka import READER
 from warren.config import Connection
 from warren.errors import OffsetsTopicMissing, StreamEnded, Unreachable
 from warren.pipeline import steps
-from warren.pipeline.consumers import Heard, TopicConsumer
+from warren.pipeline.consumers import LiveEvents, TopicConsumer
 from warren.sources import log_ends
 from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 from warren.sources.offsets_topic import BATCH_RECORDS, HandOver, Positions, TopicSource
@@ -34,11 +34,11 @@ from warren.windows.precedence import forget_kafkas, kafkas_groups
 _CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+)(?:: (.*))?$", re.MULTILINE)
 
 
-def root_cause(told: str) -> str:
-    """The message of the innermost of the exceptions; of one alone, its first line."""
-    causes: list[tuple[str, str]] = _CAUSE.findall(told)
+def root_cause(stack_trace: str) -> str:
+    """The message of the innermost exception; if there is only one, its first line."""
+    causes: list[tuple[str, str]] = _CAUSE.findall(stack_trace)
     if not causes:
-        return told.strip().partition("\n")[0].strip()
+        return stack_trace.strip().partition("\n")[0].strip()
     kind, message = causes[-1]
     return message.strip() or kind
 
@@ -46,33 +46,33 @@ def root_cause(told: str) -> str:
 def starting_positions(
     topic_consumer: TopicConsumer, admin: AdminClient, timeout_s: float = log_ends.TIMEOUT_S
 ) -> Positions:
-    """Where to read on: after what was folded last, and at first as configured."""
+    """Where to start reading: after the last folded record, or as configured the first time."""
     topic_consumer.notice_growth()
     leaders, isolation = topic_consumer.leaders, topic_consumer.isolation
     first = earliest_positions(topic_consumer, admin, timeout_s)
     end = log_ends.fetch_ends(admin, leaders, isolation=isolation, timeout_s=timeout_s)
     last = log_ends.by_number(end.table)
     answering = sorted(first.keys() & last.keys())
-    stood = dict(topic_consumer.progress.position)
+    position = dict(topic_consumer.progress.position)
     skips_the_past = topic_consumer.settings.start_latest and not topic_consumer.is_new_topic
     fresh = dict(last if skips_the_past else first)
     for partition in answering:
         is_shortened = partition in topic_consumer.progress.shortened
-        if is_shortened or stood.get(partition, 0) > last[partition]:
-            # What there is now was written later, and all of it is news.
+        if is_shortened or position.get(partition, 0) > last[partition]:
+            # The partition lost records: everything in it now is new to us.
             forget_partition(topic_consumer, partition)
-            stood.pop(partition, None)
+            position.pop(partition, None)
             fresh[partition] = first[partition]
-    # Retention may have taken what was to be read next.
-    return {each: max(stood.get(each, fresh[each]), first[each]) for each in answering}
+    # Retention may have deleted the next record to read.
+    return {each: max(position.get(each, fresh[each]), first[each]) for each in answering}
 
 
 def reader_group(topics: log_ends.TopicListing, brokers: Collection[int]) -> str:
-    """A group whose coordinator is one of these brokers, if there is such a group.
+    """A name for Spark's own group whose coordinator is one of these brokers, if possible.
 
-    Spark's client looks for the coordinator of its group before it reads, and waits as long as
-    there is none: it must not be on a broker that gives no answer. Every query has a group of its
-    own, as Spark keeps its consumers by group.
+    Spark's client looks for the coordinator of its group before it reads, and waits until it finds
+    one: so it must not be on a broker that does not answer. Every query has a group of its own,
+    because Spark caches its consumers by group.
     """
     leaders = {number: broker for (_, number), broker in topics.leaders_of(OFFSETS_TOPIC).items()}
     names = (f"{READER}-{uuid4()}" for _ in count())
@@ -82,10 +82,10 @@ def reader_group(topics: log_ends.TopicListing, brokers: Collection[int]) -> str
     return next(each for each in names if leaders.get(partition_of(each, partitions)) in brokers)
 
 
-def begin_anew(topic_consumer: TopicConsumer) -> None:
-    """Forget what the records of an offsets topic said that no longer exists.
+def forget_topic(topic_consumer: TopicConsumer) -> None:
+    """Forget everything that was read from an offsets topic that was deleted.
 
-    Their orders would say nothing about those of the records there are now.
+    Its record offsets cannot be compared with those of the new topic.
     """
     topic_consumer.is_new_topic = True
     with topic_consumer.cluster.lock:
@@ -95,25 +95,25 @@ def begin_anew(topic_consumer: TopicConsumer) -> None:
 
 
 def forget_partition(topic_consumer: TopicConsumer, partition: int) -> None:
-    """Forget the groups of one partition, whose end is before where reading stood.
+    """Forget the groups of one partition that now ends before our position.
 
-    So it is after an unclean election: records were lost, and their orders are given anew.
+    This happens after an unclean election: records are lost, and their offsets are used again.
     """
     topics = topic_consumer.cluster.topics
     count = topics.counts[topic_consumer.settings.offsets_topic] if topics else 1
     with topic_consumer.cluster.lock:
         _forget(topic_consumer, lambda group: partition_of(group, count) == partition)
         own, topic = topic_consumer.own_group, topic_consumer.settings.offsets_topic
-        topic_consumer.cluster.windows.delete_group(own, topic)  # its orders are all partitions'
+        topic_consumer.cluster.windows.delete_group(own, topic)  # it has commits of all partitions
         topic_consumer.progress.read_s.pop(partition, None)
         topic_consumer.progress.shortened.discard(partition)
 
 
-def _forget(topic_consumer: TopicConsumer, is_of_it: Callable[[str], bool]) -> None:
-    """Forget what Kafka said of these groups, as far as this consumer follows them."""
+def _forget(topic_consumer: TopicConsumer, is_affected: Callable[[str], bool]) -> None:
+    """Forget what was read from Kafka about these groups, if this consumer follows them."""
     cluster = topic_consumer.cluster
     for group in sorted(kafkas_groups(cluster.windows) | cluster.membership.groups.keys()):
-        if topic_consumer.follows(group) and is_of_it(group):
+        if topic_consumer.follows(group) and is_affected(group):
             forget_kafkas(cluster.windows, group)
             cluster.membership.forget(group)
 
@@ -129,9 +129,9 @@ def earliest_positions(
 log = structlog.get_logger()
 
 POLL_S = 0.5
-TELL_EVERY_S = 5.0
-ANSWER_S = 5.0  # that reading waits, at its beginning, for a leader that may be frozen
-UNANSWERED_S = 30.0  # after which partitions whose leader did not answer are tried again
+LOG_EVERY_S = 5.0
+ANSWER_S = 5.0  # how long to wait at the start for a leader that may be frozen
+RETRY_S = 30.0  # between attempts to read partitions whose leader did not answer
 
 
 class TopicReader:
@@ -147,10 +147,10 @@ class TopicReader:
         self._topic_consumer = topic_consumer
         self._connection = connection
         self._changed = changed
-        is_begun = bool(topic_consumer.progress.position)  # by the snapshot it goes on from
-        if settings.start_latest and settings.backfill_earliest and not is_begun:
-            topic_consumer.heard = Heard()
-        self._told = time.monotonic()
+        is_restored = bool(topic_consumer.progress.position)
+        if settings.start_latest and settings.backfill_earliest and not is_restored:
+            topic_consumer.live_events = LiveEvents()
+        self._logged_at = time.monotonic()
         self._is_caught_up = False
         self._log = log.bind(
             type="module", coordinator="consumer", class_="kafka", name=settings.name
@@ -161,20 +161,20 @@ class TopicReader:
         return kafka.admin_client(self._topic_consumer.settings.servers, self._connection)
 
     def run(self, stop: threading.Event) -> None:
-        """Follow from where the windows stand; returns when asked to, or to begin anew."""
+        """Follow the topic from our position; return on `stop`, or when reading must start over."""
         if not self._wait_for_topic(stop):
             return
-        self._notice_anew()
+        self._notice_replaced_topic()
         self._renew_leaders()
         assigned = self._assigned()
-        stood = dict(self._topic_consumer.progress.position)
+        before = dict(self._topic_consumer.progress.position)
         start = starting_positions(self._topic_consumer, self._admin, ANSWER_S)
-        self._tell_lost(stood, start)
+        self._log_lost(before, start)
         if not start:
             raise StreamEnded("no partition of the offsets topic answers")
         progress = self._topic_consumer.progress
         progress.unanswered = sorted(assigned - start.keys())
-        again_at = time.monotonic() + UNANSWERED_S if progress.unanswered else math.inf
+        retry_at = time.monotonic() + RETRY_S if progress.unanswered else math.inf
         with self._topic_consumer.cluster.lock:
             progress.begin(start, self._now())
         steps.refresh_progress(self._topic_consumer, self._admin, self._now(), ANSWER_S)
@@ -184,20 +184,20 @@ class TopicReader:
         if stop.is_set():
             return
         with self._query(start) as (query, hand_over):
-            while self._assigned() == assigned and time.monotonic() < again_at:
-                # One that did not answer just now is looked at when it is tried again.
+            while self._assigned() == assigned and time.monotonic() < retry_at:
+                # A partition that did not answer is checked with its retry.
                 is_shortened = bool(progress.shortened & start.keys())
-                if stop.is_set() or self._topic_consumer.is_made_anew or is_shortened:
+                if stop.is_set() or self._topic_consumer.is_topic_replaced or is_shortened:
                     return
                 self._fold_next(self._topic_consumer, hand_over)
-                self._tell_progress()
+                self._log_progress()
                 if not query.isActive and not hand_over.holds:
                     raise StreamEnded(_reason(query.exception()))
 
     def backfill(self, stop: threading.Event) -> None:
-        """Read what the topic held before the live reading began, once, beside it.
+        """Read once, beside the live reader, the records from before it started.
 
-        Until all of it is read no snapshot is made: a start after this one does it anew.
+        No snapshot is saved until all are read: a restart before that starts the backfill again.
         """
         while not self._topic_consumer.progress.position:
             if stop.wait(POLL_S):
@@ -208,32 +208,33 @@ class TopicReader:
         self._read_past(past, left, stop)
         if left and not self._topic_consumer.is_new_topic:
             self._log.warning(
-                "backfill interrupted; the next start begins it anew", records=past.progress.records
+                "backfill interrupted; it starts again at the next start",
+                records=past.progress.records,
             )
             return
         self._log.info("backfill done", records=past.progress.records)
-        self._topic_consumer.heard = None
+        self._topic_consumer.live_events = None
         stop.wait()
 
     def _read_past(self, past: TopicConsumer, left: set[int], stop: threading.Event) -> None:
-        """Read every partition when it has a leader; of a topic made anew there is no past."""
-        told: set[int] = set()
+        """Read every partition as soon as it has a leader; a new topic has no past."""
+        logged: set[int] = set()
         while left and not self._topic_consumer.is_new_topic:
             start = self._past_positions(past, left)
             if start and not self._read_to_end(past, start, stop):
                 return
             left.difference_update(start)
-            if left and left != told:
-                told = {*left}
+            if left and left != logged:
+                logged = {*left}
                 self._log.warning(
-                    "partitions without a leader are back-filled when they have one",
+                    "partitions without a leader are back-filled once they have one",
                     partitions=sorted(left),
                 )
             if left and stop.wait(POLL_S):
                 return
 
     def _past_positions(self, past: TopicConsumer, left: set[int]) -> Positions:
-        """Where to begin: with what the live reading has begun on, so that nothing lies between."""
+        """Where to start; only partitions that are also read live, so that no record is missed."""
         begun = left & self._topic_consumer.progress.position.keys() & self._assigned()
         first = earliest_positions(past, self._admin, ANSWER_S) if begun else {}
         return {partition: at for partition, at in first.items() if partition in begun}
@@ -241,26 +242,28 @@ class TopicReader:
     def _read_to_end(
         self, topic_consumer: TopicConsumer, start: Positions, stop: threading.Event
     ) -> bool:
-        """Read what is there now, one batch upon the other; the live query has its pauses.
+        """Read all records there are now, without the live query's pauses between batches.
 
-        Whether it was all read: a stop may come before.
+        False if `stop` came before the end.
         """
         with self._query(start, until_now=True) as (query, hand_over):
             while is_reading := query.isActive or hand_over.holds:
                 if stop.is_set():
                     break
                 self._fold_next(topic_consumer, hand_over)
-                self._tell_progress()
+                self._log_progress()
             if failure := query.exception():
                 raise StreamEnded(_reason(failure))
             return not is_reading
 
-    def _notice_anew(self) -> None:
-        """In a topic that was deleted and made again the old positions say nothing."""
+    def _notice_replaced_topic(self) -> None:
+        """Start over if the topic was deleted and created again."""
         topic_consumer = self._topic_consumer
-        if topic_consumer.is_made_anew:
-            self._log.warning("the offsets topic was made anew; it is read from its earliest")
-            begin_anew(topic_consumer)
+        if topic_consumer.is_topic_replaced:
+            self._log.warning(
+                "the offsets topic was deleted and created again; reading from its start"
+            )
+            forget_topic(topic_consumer)
         topic_consumer.read_id = topic_consumer.topic_id or topic_consumer.read_id
 
     def _renew_leaders(self) -> None:
@@ -272,17 +275,17 @@ class TopicReader:
     def _now(self) -> float:
         return self._topic_consumer.cluster.clock()
 
-    def _tell_lost(self, stood: Positions, start: Positions) -> None:
-        """Retention may have taken what was to be read next, or the topic be another."""
-        lost = {each: at for each, at in stood.items() if start.get(each, at) != at}
+    def _log_lost(self, before: Positions, start: Positions) -> None:
+        """Warn of positions that are no longer in the topic, such as after retention."""
+        lost = {each: at for each, at in before.items() if start.get(each, at) != at}
         if lost:
             self._log.warning(
-                "the offsets topic no longer holds where reading stood; begun at its earliest",
+                "the offsets topic no longer holds our position; reading from its earliest record",
                 partitions=sorted(lost),
             )
 
     def _wait_for_topic(self, stop: threading.Event) -> bool:
-        """A commit counts against the log end of its partition: these come first."""
+        """Wait until the topic and the log ends are known; a commit's lag needs its log end."""
         topic_consumer = self._topic_consumer
         while not topic_consumer.cluster.ends_s or not self._assigned():
             if topic_consumer.lacks_topic and not topic_consumer.is_new_topic:
@@ -295,7 +298,7 @@ class TopicReader:
         return True
 
     def _assigned(self) -> set[int]:
-        """Partitions that have a leader: one without would hold up all others."""
+        """The partitions that have a leader; one without would hold up all others."""
         return {number for _, number in self._topic_consumer.leaders}
 
     @contextmanager
@@ -304,7 +307,7 @@ class TopicReader:
     ) -> Iterator[tuple[StreamingQuery, HandOver]]:
         settings = self._topic_consumer.settings
         hand_over = HandOver()
-        # A pool of its own lets small batches pass another cluster's catching up.
+        # With a pool of its own a small batch does not wait while another cluster catches up.
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", settings.name)
         source = TopicSource(settings.offsets_topic, self._options(start), start, until_now)
         with tempfile.TemporaryDirectory(
@@ -318,7 +321,7 @@ class TopicReader:
                 query.stop()
 
     def _options(self, start: Positions) -> dict[str, str]:
-        """How Spark logs in; keys and certificates as they are now, as they may be renewed."""
+        """How Spark logs in; reads keys and certificates again, as they may have been renewed."""
         settings, leaders = self._topic_consumer.settings, self._topic_consumer.leaders
         topics = self._topic_consumer.cluster.topics or log_ends.TopicListing({}, {}, {})
         answering = {broker for (_, number), broker in leaders.items() if number in start}
@@ -326,7 +329,7 @@ class TopicReader:
         try:
             login = kafka.spark(settings.servers, self._connection, group)
         except OSError as error:
-            raise StreamEnded(f"there is nothing to log in with: {error}") from error
+            raise StreamEnded(f"cannot read the credentials: {error}") from error
         return login | {"kafka.isolation.level": settings.isolation_level.replace("-", "_")}
 
     def _fold_next(self, topic_consumer: TopicConsumer, hand_over: HandOver) -> None:
@@ -335,14 +338,14 @@ class TopicReader:
             hand_over.done()
             self._changed()
 
-    def _tell_progress(self) -> None:
+    def _log_progress(self) -> None:
         progress, now = self._topic_consumer.progress, self._now()
         was_caught_up, self._is_caught_up = self._is_caught_up, progress.is_caught_up
         if progress.is_caught_up:
             if not was_caught_up:
                 self._log.info("caught up", records=progress.records)
-        elif time.monotonic() - self._told >= TELL_EVERY_S:
-            self._told = time.monotonic()
+        elif time.monotonic() - self._logged_at >= LOG_EVERY_S:
+            self._logged_at = time.monotonic()
             left = progress.seconds_left(now)
             self._log.info(
                 "catching up",

@@ -1,9 +1,9 @@
 """Which partition of the offsets topic a group belongs to, when the topic gains partitions.
 
-Kafka keeps a group where its name hashes to. With more partitions that is another one for many
-groups; a broker follows when it is started the next time, and the group goes on in its new home,
-whose offsets know nothing of those in the old one. So what is read elsewhere than at a group's home
-is taken for older than all that is read there: its orders are moved below zero.
+Kafka keeps a group in the partition that its name hashes to: its home. When the topic gains
+partitions, many groups get another home, and use it after the next restart of their broker. Record
+offsets of the two partitions cannot be compared. So a record that is read outside a group's home
+counts as older than all records at home: its order is moved below zero.
 """
 
 from collections.abc import Collection
@@ -20,31 +20,31 @@ from warren.windows.windows import Windows
 
 EARLIER = 2**56  # more than any partition holds records
 
-REMEMBERED = 1_000_000  # names; a flood of invented groups must not fill the memory
+MAX_REMEMBERED = 1_000_000  # groups; a flood of invented names must not fill the memory
 
 
 class Homes:
-    """Where each group belongs, by the number of partitions there are."""
+    """The home partition of each group, by the number of partitions."""
 
     def __init__(self) -> None:
-        self.count = 0  # of the topic's partitions, when the orders in the windows were given
-        self.is_copy = False  # of an offsets topic, whose records may have been put elsewhere
-        self._counts: list[int] = []  # that there were before, while it was read
+        self.count = 0  # partitions that the orders in the windows are based on
+        self.is_copy = False  # the topic is a copy: a record may be in any of its partitions
+        self._counts: list[int] = []  # earlier counts, while the topic was read
         self._of: dict[str, int] = {}
-        self._seen_in: dict[str, set[int]] = {}  # where groups of a copy were found
-        self._heard_from: set[str] = set()  # groups whose members were told of at home
+        self._seen_in: dict[str, set[int]] = {}  # the partitions of each group, in a copy
+        self._seen_at_home: set[str] = set()  # groups with a record about members at home
 
     def forget(self) -> None:
-        """The topic is another: nothing was read of it yet."""
+        """Start over with a new topic."""
         self.count = 0
         self._counts.clear()
-        for facts in (self._of, self._seen_in, self._heard_from):
+        for facts in (self._of, self._seen_in, self._seen_at_home):
             facts.clear()
 
     def grow(self, windows: Windows, count: int) -> range:
-        """Take note of how many partitions there are; those that are new since the last time.
+        """Note how many partitions there are, and return the new ones.
 
-        What the windows hold of groups that move was read in homes that are not theirs any more.
+        The commits of a group that gets another home become older than all that follow.
         """
         before = self.count
         if count <= before:
@@ -54,8 +54,8 @@ class Homes:
         if not before:
             return range(0)
         self._counts.append(before)
-        self._heard_from = {
-            group for group in self._heard_from if partition_of(group, before) == self.of(group)
+        self._seen_at_home = {
+            group for group in self._seen_at_home if partition_of(group, before) == self.of(group)
         }
         for group in [*windows.pairs.groups.ids]:
             if partition_of(group, before) != self.of(group):
@@ -67,32 +67,32 @@ class Homes:
         return range(before, count)
 
     def of(self, group: str) -> int:
-        """The partition of a group; -1: there is no topic yet."""
+        """The home of a group; -1: there is no topic yet."""
         if not self.count:
             return -1
         home = self._of.get(group)
         if home is None:
-            if len(self._of) > REMEMBERED:
+            if len(self._of) > MAX_REMEMBERED:
                 self._of.clear()
             home = self._of[group] = partition_of(group, self.count)
         return home
 
     @property
     def are_settled(self) -> bool:
-        """Whether each group has one home, as its name says."""
+        """Whether every group has been in one partition only."""
         return not self.is_copy and not self._counts
 
     def places(self, group: str) -> Collection[int]:
-        """The partitions that may hold news of a group; none: nobody knows.
+        """The partitions that may hold records of a group; none: unknown.
 
-        While groups move to new partitions, some of theirs are still in the old ones.
+        While groups move to new partitions, some of their records are still in the old ones.
         """
         if self.is_copy:
             return self._seen_in.get(group, ())
         return {self.of(group), *(partition_of(group, count) for count in self._counts)}
 
-    def apart(self, commits: pa.Table) -> tuple[pa.Table, pa.Table]:
-        """Commits of groups at home, and those read elsewhere, with orders below these."""
+    def split_by_home(self, commits: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """Commits read at their group's home, and all others, with orders below those."""
         if not self.count or not len(commits):
             return commits, commits.slice(0, 0)
         commits = commits.filter(commits["group"].is_valid())
@@ -109,26 +109,26 @@ class Homes:
         return commits.filter(pa.array(is_home)), elsewhere.set_column(at, "order", earlier)
 
     def _note_seen(self, names: list[str], group: Codes, partition: Codes) -> None:
-        if len(self._seen_in) > REMEMBERED:
+        if len(self._seen_in) > MAX_REMEMBERED:
             self._seen_in.clear()
         pairs = np.unique(np.stack([group, partition]), axis=1)
         for number, place in pairs.T.tolist():
             self._seen_in.setdefault(names[number], set()).add(place)
 
-    def hears(self, windows: Windows, group: str, partition: int) -> bool:
-        """Whether what a partition says of a group's members counts: not if its home has spoken.
+    def accepts_event(self, windows: Windows, group: str, partition: int) -> bool:
+        """Whether to use a record about a group's members: once its home has one, only from there.
 
-        A coordinator goes on for a while with the groups it finds in their old partition, and
-        writes there that they are empty, and gone.
+        After a group has moved, its old coordinator still writes to the old partition that the
+        group is empty, and then that it is deleted.
         """
         if not self.count:
             return True
         if partition == self.of(group):
-            if len(self._heard_from) > REMEMBERED:
-                self._heard_from.clear()
-            self._heard_from.add(group)
+            if len(self._seen_at_home) > MAX_REMEMBERED:
+                self._seen_at_home.clear()
+            self._seen_at_home.add(group)
             return True
-        return group not in self._heard_from and not _has_commits_of_home(windows, group)
+        return group not in self._seen_at_home and not _has_commits_of_home(windows, group)
 
 
 def _age(windows: Windows, group: str) -> None:

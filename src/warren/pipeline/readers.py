@@ -1,4 +1,4 @@
-"""The threads that bring in what is judged: one for each cluster, and one for each consumer."""
+"""The threads that read what is judged: some for each cluster, and one for each consumer."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -11,39 +11,39 @@ from warren.pipeline.cluster import ClusterState
 from warren.pipeline.consumers import OutsideConsumer, TopicConsumer
 from warren.pipeline.follow_offsets_topic import TopicReader
 from warren.pipeline.poll_groups import GroupPoller
-from warren.pipeline.threads import Trouble, surviving
+from warren.pipeline.threads import Trouble, keep_running
 from warren.pipeline.watch_brokers import Watcher
 from warren.pipeline.watch_zookeeper import ZookeeperWatcher
 
-ASKED_AGAIN_S = 5.0  # brokers that do not answer, beside the time they are given to
+LAST_RETRY_S = 5.0  # for brokers that do not answer, beside their timeout
 
 
 @dataclass(frozen=True)
 class Readers:
     config: Config
-    changed: Callable[[], None]  # to be told when there is something new to judge
+    changed: Callable[[], None]  # called when there is something new to judge
     stop: threading.Event
 
     def watch(
         self, clusters: Mapping[str, ClusterState], topic_consumers: Mapping[str, TopicConsumer]
     ) -> Iterator[threading.Thread]:
-        """Ask the brokers: topics, log ends, dead groups, how far there is to read."""
+        """Poll the brokers for topics, log ends, dead groups and the ends of the offsets topics."""
         for name, cluster in clusters.items():
             own = [each for each in topic_consumers.values() if each.cluster is cluster]
             settings = self.config.clusters[name]
             connection = self.config.connection(settings)
             watcher = Watcher(cluster, settings, connection, own, self.changed)
-            yield surviving(
+            yield keep_running(
                 f"cluster {name}",
                 watcher.run,
                 cluster,
                 self.stop,
                 self.changed,
-                longest_s=ASKED_AGAIN_S,
+                longest_s=LAST_RETRY_S,
             )
-            yield surviving(f"pulse {name}", watcher.pulse.run, Trouble(), self.stop)
+            yield keep_running(f"pulse {name}", watcher.pulse.run, Trouble(), self.stop)
             if own:
-                yield surviving(f"progress {name}", watcher.watch_progress, Trouble(), self.stop)
+                yield keep_running(f"progress {name}", watcher.watch_progress, Trouble(), self.stop)
 
     def follow(
         self, topic_consumers: Mapping[str, TopicConsumer], spark: SparkSession
@@ -53,19 +53,21 @@ class Readers:
             connection = self.config.connection(topic_consumer.settings)
             follower = TopicReader(spark, topic_consumer, connection, self.changed)
             progress = topic_consumer.progress
-            yield surviving(f"consumer {name}", follower.run, progress, self.stop, self.changed)
-            if topic_consumer.heard is not None:
-                yield surviving(f"backfill {name}", follower.backfill, Trouble(), self.stop)
+            yield keep_running(f"consumer {name}", follower.run, progress, self.stop, self.changed)
+            if topic_consumer.live_events is not None:
+                yield keep_running(f"backfill {name}", follower.backfill, Trouble(), self.stop)
 
-    def hear(self, outside_consumers: Mapping[str, OutsideConsumer]) -> Iterator[threading.Thread]:
-        """Take the commits that are not read from an offsets topic."""
+    def follow_outside(
+        self, outside_consumers: Mapping[str, OutsideConsumer]
+    ) -> Iterator[threading.Thread]:
+        """Read the commits that do not come from an offsets topic."""
         for name, outside_consumer in outside_consumers.items():
             follower: GroupPoller | ZookeeperWatcher
-            if outside_consumer.is_asked:
+            if outside_consumer.is_polled:
                 connection = self.config.connection(outside_consumer.settings)
                 follower = GroupPoller(outside_consumer, connection, self.changed)
             else:
                 follower = ZookeeperWatcher(outside_consumer, self.changed)
-            yield surviving(
+            yield keep_running(
                 f"consumer {name}", follower.run, outside_consumer, self.stop, self.changed
             )

@@ -1,7 +1,7 @@
-"""What a restart needs, saved as one file for each cluster: windows, log ends, members, positions.
+"""Saves what a restart needs, a file for each cluster: windows, log ends, members, positions.
 
-The snapshot is the only checkpoint: what it says was folded is what its windows hold. A file is
-written beside the old one and takes its place in one step, so there is a whole one at any moment.
+The snapshot is the only checkpoint: its windows hold exactly the records before its positions. A
+new file is written beside the old one and replaces it in one step, so there is always a whole one.
 """
 
 import fcntl
@@ -27,26 +27,27 @@ from warren.pipeline.cluster import ClusterState, new_cluster
 from warren.pipeline.consumers import TopicConsumer
 from warren.sources.log_ends import TopicListing
 from warren.windows import snapshot_arrays
-from warren.windows.snapshot_arrays import Arrays, Lying, Room
+from warren.windows.snapshot_arrays import Arrays, Buffers, RawColumns
 
 log = structlog.get_logger()
 
 VERSION = 2
-FACTS = "facts"  # the member of the file that holds, as JSON, what is neither arrays
-MEMBERSHIP = "membership"  # nor this
+# Members of the file, beside the arrays of the windows.
+FACTS = "facts"  # JSON
+MEMBERSHIP = "membership"  # bytes
 
 
 class SnapshotFacts(msgspec.Struct):
     version: int
     settings: dict[str, Any]  # those that decide what the windows hold
-    saved_s: float  # as of when the windows are
+    saved_s: float  # the time of the windows
     topics_s: float
     partition_counts: dict[str, int]
     topic_ids: dict[str, UUID]
     positions: dict[str, dict[int, int]]  # by consumer
     names: snapshot_arrays.SavedNames
-    read_ids: dict[str, UUID]  # of the offsets topics that the positions are of, by consumer
-    elsewhere: dict[str, list[str]]  # groups that are kept outside Kafka, by consumer
+    read_ids: dict[str, UUID]  # of the offsets topics that the positions belong to, by consumer
+    elsewhere: dict[str, list[str]]  # groups from outside Kafka's topic, by consumer
     read_s: dict[str, dict[int, float]] = {}  # up to when each partition was read, by consumer
 
 
@@ -56,7 +57,7 @@ class Unusable(Exception):
 
 @dataclass
 class Snapshots:
-    """Saves every cluster once in an interval, and when asked to; a companion of the pipeline."""
+    """Saves every cluster at each interval and at the end; runs beside the pipeline."""
 
     directory: Path
     interval_s: float
@@ -70,11 +71,11 @@ class Snapshots:
     _saved_s: dict[str, float] = field(default_factory=dict)
 
     def restore(self) -> None:
-        """Fill clusters that are empty; a file that is of no use is set aside and told of."""
+        """Fill the empty clusters; a file that is of no use is renamed and logged."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StartError(f"general.state-dir cannot be used: {error}") from error
+            raise StartError(f"cannot use general.state-dir: {error}") from error
         for cluster in self.clusters.values():
             file = self._file(cluster)
             began = time.monotonic()
@@ -84,10 +85,10 @@ class Snapshots:
                 continue
             except Unusable as error:
                 log.warning(
-                    "snapshot set aside, the offsets topic is read anew",
+                    "snapshot not used; reading the offsets topic from the start",
                     cluster=cluster.name,
                     reason=str(error),
-                    file=str(_set_aside(file)),
+                    file=str(_rename_unusable(file)),
                 )
                 continue
             log.info(
@@ -106,24 +107,24 @@ class Snapshots:
             self.problem = ""
 
     def save_last(self) -> None:
-        """At the end, when nobody would try again."""
+        """Save at the end; there is no retry."""
         try:
             self.save()
         except OSError as error:
             log.error("the last snapshot cannot be saved", problem=str(error))  # noqa: TRY400  # a line, not a trace
 
     def save(self) -> None:
-        """Save the clusters that have something to lose; raises OSError if the disk will not."""
+        """Save the clusters that have data; raises OSError when the disk does."""
         for cluster in self.clusters.values():
             own = self._own(cluster)
-            # What was there before the live reading is not all read: the next start does it anew.
-            if cluster.ends_s and not any(each.heard is not None for each in own.values()):
+            # While a backfill runs nothing is saved: the next start begins it again.
+            if cluster.ends_s and not any(each.live_events is not None for each in own.values()):
                 with _turn(self.directory):
-                    room = snapshot_arrays.room(cluster.windows)
+                    buffers = snapshot_arrays.allocate(cluster.windows)
                     with cluster.lock:
-                        facts, lying, members = self._copy(cluster, own, room)
-                    del room
-                    arrays = snapshot_arrays.arrange(lying) | {
+                        facts, columns, members = self._copy(cluster, own, buffers)
+                    del buffers
+                    arrays = snapshot_arrays.arrange(columns) | {
                         MEMBERSHIP: np.frombuffer(members, np.uint8)
                     }
                     _write(self._file(cluster), facts, arrays)
@@ -156,15 +157,15 @@ class Snapshots:
         }
 
     def _copy(
-        self, cluster: ClusterState, own: Mapping[str, TopicConsumer], room: Room
-    ) -> tuple[SnapshotFacts, Lying, bytes]:
-        # Of groups that were not caught up with since, no more is known than at the last start.
+        self, cluster: ClusterState, own: Mapping[str, TopicConsumer], buffers: Buffers
+    ) -> tuple[SnapshotFacts, RawColumns, bytes]:
+        # Until a cluster has caught up, its windows are as of the snapshot it was restored from.
         as_of_s = cluster.restored_s or cluster.clock()
         topics = cluster.topics or TopicListing({}, {}, {})
-        # Of an offsets topic: as many partitions as the orders in the windows are by.
+        # For an offsets topic, the count that the orders in the windows are based on.
         homes = {each.settings.offsets_topic: each.homes.count for each in own.values()}
         counts = {topic: count for topic, count in homes.items() if count}
-        names, lying = snapshot_arrays.copy(cluster.windows, room)
+        names, columns = snapshot_arrays.copy(cluster.windows, buffers)
         facts = SnapshotFacts(
             VERSION,
             self._settings(own),
@@ -175,10 +176,10 @@ class Snapshots:
             {name: dict(each.progress.position) for name, each in own.items()},
             names,
             {name: each.read_id for name, each in own.items() if each.read_id},
-            {name: sorted(groups) for name, groups in cluster.told_elsewhere().items()},
+            {name: sorted(groups) for name, groups in cluster.known_outside_groups().items()},
             {name: dict(each.progress.read_s) for name, each in own.items()},
         )
-        return facts, lying, cluster.membership.dump()
+        return facts, columns, cluster.membership.dump()
 
     def _restore(self, cluster: ClusterState, file: Path) -> float:
         own = self._own(cluster)
@@ -191,10 +192,12 @@ class Snapshots:
             snapshot_arrays.restore(windows, facts.names, arrays)
             membership.restore(arrays[MEMBERSHIP].tobytes())
         except (IndexError, KeyError, TypeError, ValueError, msgspec.MsgspecError) as error:
-            raise Unusable(f"it does not fit together: {error}") from error
+            raise Unusable(f"its parts do not fit together: {error}") from error
         windows.ends.rows.remember(facts.saved_s)
         cluster.windows, cluster.membership = windows, membership
-        cluster.elsewhere_before = {name: {*groups} for name, groups in facts.elsewhere.items()}
+        cluster.restored_outside_groups = {
+            name: {*groups} for name, groups in facts.elsewhere.items()
+        }
         cluster.topics = TopicListing(facts.partition_counts, {}, facts.topic_ids)
         cluster.topics_s, cluster.restored_s = facts.topics_s, facts.saved_s
         for name, topic_consumer in own.items():
@@ -214,7 +217,7 @@ def snapshots_of(
     clusters: Mapping[str, ClusterState],
     topic_consumers: Mapping[str, TopicConsumer],
 ) -> Snapshots | None:
-    """What saves a monitor's clusters; None if nothing is to outlive the process."""
+    """The snapshots of a configuration; None if it has no state directory."""
     general = config.general
     if not general.state_dir:
         return None
@@ -224,8 +227,8 @@ def snapshots_of(
     )
 
 
-def _set_aside(file: Path) -> Path:
-    """Where it is now: where it was, on a disk that does not let us."""
+def _rename_unusable(file: Path) -> Path:
+    """Return the new path, or the old one if the disk does not allow it."""
     aside = file.with_suffix(".unusable")
     try:
         return file.replace(aside)
@@ -235,7 +238,7 @@ def _set_aside(file: Path) -> Path:
 
 @contextmanager
 def _turn(directory: Path) -> Iterator[None]:
-    """Let one save at a time: threads of this process, and instances that share the directory."""
+    """Let one thread save at a time, also among instances that share the directory."""
     with (directory / "lock").open("ab") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         yield
@@ -243,11 +246,11 @@ def _turn(directory: Path) -> Iterator[None]:
 
 def _write(file: Path, facts: SnapshotFacts, arrays: Arrays) -> None:
     # Not msgspec's own writer: names may hold bytes that are not text.
-    told = json.dumps(msgspec.to_builtins(facts, str_keys=True)).encode()
+    encoded = json.dumps(msgspec.to_builtins(facts, str_keys=True)).encode()
     unfinished = file.with_suffix(".unfinished")
     try:
         with unfinished.open("wb") as out:
-            np.savez(out, **{FACTS: np.frombuffer(told, np.uint8), **arrays})  # type: ignore[arg-type]  # typed as if a flag could be among them
+            np.savez(out, **{FACTS: np.frombuffer(encoded, np.uint8), **arrays})  # type: ignore[arg-type]  # typed as if a flag could be among them
             out.flush()
             os.fsync(out.fileno())
         unfinished.replace(file)
@@ -258,16 +261,16 @@ def _write(file: Path, facts: SnapshotFacts, arrays: Arrays) -> None:
 def _read(file: Path) -> tuple[SnapshotFacts, Arrays]:
     try:
         with file.open("rb") as opened, np.load(opened) as saved:
-            told = json.loads(saved[FACTS].tobytes())
+            facts = json.loads(saved[FACTS].tobytes())
             arrays = {name: saved[name] for name in saved.files if name != FACTS}
-            version = told["version"]
+            version = facts["version"]
     except FileNotFoundError:
         raise
-    except Exception as error:  # damage shows anywhere in the archive's, NumPy's or JSON's reading
+    except Exception as error:  # a damaged file can fail in zipfile, NumPy or JSON
         raise Unusable(f"it is damaged: {error}") from error
     if version != VERSION:
-        raise Unusable(f"it is of version {version}, this Warren's is {VERSION}")
+        raise Unusable(f"it has version {version}, this Warren reads version {VERSION}")
     try:
-        return msgspec.convert(told, SnapshotFacts, strict=False), arrays
+        return msgspec.convert(facts, SnapshotFacts, strict=False), arrays
     except msgspec.ValidationError as error:
         raise Unusable(f"it is damaged: {error}") from error

@@ -4,8 +4,8 @@
     brokers ─ refresh_topics, refresh_ends ─────────────┤
     ZooKeeper, polled groups ─ fold_outside_changes ────┘
 
-Each function is one step and keeps nothing: what lasts from batch to batch is the `Cluster` it is
-given. Who calls them, when, and what happens when one fails is `app`'s business.
+Each function is one step and keeps no state: what lasts from batch to batch is in the
+`ClusterState` it is given. The threads in `readers` and `app` call them, and retry on failure.
 """
 
 import random
@@ -50,23 +50,23 @@ REAPED_AT_ONCE = 1_000  # groups
 def follow(
     spark: SparkSession, source: TopicSource, hand_over: HandOver, scratch: Path
 ) -> StreamingQuery:
-    """Read and decode one offsets topic on Spark, for as long as the query lives."""
+    """Read and decode one offsets topic on Spark until the query is stopped."""
     records = offsets_topic.read(spark, source)
     return offsets_topic.each_batch(records.transform(decode), source, hand_over, scratch)
 
 
 def fold(topic_consumer: TopicConsumer, batch: Batch, now: float) -> None:
-    """Bring a batch into its cluster's windows: commits, owners, our own progress."""
+    """Fold a batch into its cluster's windows: commits, owners, our own progress."""
     cluster, now_s = topic_consumer.cluster, int(now)
     topic_consumer.notice_growth()
     events, malformed = group_events(batch.table, topic_consumer)
-    commits = accepted(batch.table, topic_consumer.accepts)
+    commits = keep_accepted(batch.table, topic_consumer.accepts)
     skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
     with cluster.lock:
         changes = cluster.membership.fold(events)
         cluster.windows.dropped[NO_ROOM] += changes.no_room
         commits = with_written_ms(commits, topic_consumer.read_before_ms(commits), now)
-        at_home, elsewhere = topic_consumer.homes.apart(commits)
+        at_home, elsewhere = topic_consumer.homes.split_by_home(commits)
         expire_s = topic_consumer.expire_as_of_s(now)
         cluster.windows.fold(elsewhere, now_s, past=True, expire_as_of_s=expire_s)
         is_past = topic_consumer.is_backfill
@@ -80,38 +80,38 @@ def fold(topic_consumer: TopicConsumer, batch: Batch, now: float) -> None:
 
 
 def fold_outside_changes(
-    outside_consumer: OutsideConsumer, reported: OutsideChanges, now: float
+    outside_consumer: OutsideConsumer, changes: OutsideChanges, now: float
 ) -> None:
-    """Bring what ZooKeeper or a poll told into its cluster's windows: commits, removals, owners."""
+    """Fold changes from ZooKeeper or a poll into the windows: commits, removals, owners."""
     cluster = outside_consumer.cluster
     with cluster.lock:
-        commits = outside_consumer.that_count(reported.commits)
+        commits = outside_consumer.commits_to_fold(changes.commits)
         commits = with_written_ms(commits, outside_consumer.read_before_ms(commits), now)
         cluster.windows.fold(commits, int(now))
-        for group, owners in reported.owners.items():
-            if not cluster.membership.has_members(group):  # else they are known from Kafka
+        for group, owners in changes.owners.items():
+            if not cluster.membership.has_members(group):  # else Kafka's records name the owners
                 cluster.windows.set_owners(group, owners)
-    outside_consumer.records += len(reported.commits)
-    outside_consumer.skips.add(outside_consumer.settings.name, reported.skipped, now)
+    outside_consumer.records += len(changes.commits)
+    outside_consumer.skips.add(outside_consumer.settings.name, changes.skipped, now)
 
 
 def refresh_topics(
     cluster: ClusterState, admin: AdminClient, now: float, needed: AbstractSet[str] = frozenset()
 ) -> list[str]:
-    """List the cluster's topics; one that is gone, or made anew, takes its windows with it.
+    """List the cluster's topics; drop the windows of those that were deleted or created again.
 
-    The names of those are returned. Without the topics that are `needed` a listing is not whole.
+    Returns the names of those topics. A listing without the `needed` topics is incomplete.
     """
     topics = log_ends.list_topics(admin, cluster.topics, needed)
     with cluster.lock:
-        lost = gone(cluster.topics, topics)
+        lost = lost_topics(cluster.topics, topics)
         for topic in lost:
             if topic in topics.counts:
                 replace_topic(cluster.windows, topic, int(cluster.topics_s), int(now))
             else:
                 cluster.windows.delete_topic(topic)
         cluster.topics = topics
-        if topics.is_whole:  # else commits go on waiting for topics that it may lack
+        if topics.is_whole:  # else commits keep waiting for topics that it may lack
             cluster.topics_before_s, cluster.topics_s = cluster.topics_s, now
         for group, owners in cluster.membership.name_topics(topics.names).items():
             cluster.windows.set_owners(group, owners)
@@ -119,7 +119,7 @@ def refresh_topics(
 
 
 def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_s: float) -> None:
-    """Read the end of every partition that has a leader, of those that answer in time."""
+    """Read the log end of every partition whose leader answers in time."""
     if cluster.topics is None:
         return
     ends = log_ends.fetch_ends(admin, cluster.topics.leaders, timeout_s=timeout_s)
@@ -128,7 +128,7 @@ def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_
             ends.table,
             cluster.topics.counts,
             complete_as_of_s=int(cluster.topics_before_s),
-            now_s=cluster.clock(),  # a commit of before has not seen all of these ends
+            now_s=cluster.clock(),  # earlier commits may be older than some of these ends
         )
         cluster.missing = ends.missing
         if len(ends.table) or not cluster.topics.leaders:
@@ -141,9 +141,9 @@ def refresh_progress(
     now: float,
     timeout_s: float = log_ends.TIMEOUT_S,
 ) -> None:
-    """See how far the offsets topic goes, and how far of it no open transaction holds back.
+    """Read where the offsets topic ends, and where its oldest open transaction starts.
 
-    `now` is when they are asked for: what was written before is before the end that is told.
+    `now` is when this is requested: every record written before is before the end we get.
     """
     leaders, isolation = topic_consumer.leaders, topic_consumer.isolation
     with topic_consumer.cluster.lock:
@@ -160,27 +160,27 @@ def refresh_progress(
 def reap_groups(
     cluster: ClusterState, admin: AdminClient, keep: AbstractSet[str], timeout_s: float
 ) -> list[str]:
-    """Delete the groups that hold no commit any more, apart from those that never were Kafka's.
+    """Delete the groups that have no commit left on the brokers, except those in `keep`.
 
-    That the brokers do not list a group is only a reason to ask them about it.
+    A group that the brokers do not list may still exist: they are asked about it by name.
     """
     with cluster.lock:
         ours = window_arrays(cluster.windows).groups
-    # Asked after: a group that is born meanwhile is not among ours.
+    # Listed after `ours`: a group that is created in between is not among ours.
     listed = group_offsets.list_groups(admin, timeout_s)
     if listed.error:
         raise KafkaException(listed.error)
     if not listed.groups:
-        return []  # who may not describe groups gets an empty list, and not an error
+        return []  # without the right to describe groups the list is empty; it is not an error
     unlisted = [group for group in ours if group not in listed.groups and group not in keep]
-    # Any of them, so that all have their turn.
+    # A random sample, so that each group gets its turn.
     some = random.sample(unlisted, min(len(unlisted), REAPED_AT_ONCE))
     doubted = group_offsets.with_coordinator(admin, some, timeout_s) if some else []
     with cluster.lock:
         held = {group: newest_commits(cluster.windows, group) for group in doubted}
     bare = group_offsets.without_offsets(admin, held, timeout_s)
     with cluster.lock:
-        # One that was born again meanwhile has other commits than those that were asked for.
+        # A group that was created again in between has other commits now.
         dead = [group for group in bare if newest_commits(cluster.windows, group) == held[group]]
         for group in dead:
             cluster.windows.delete_group(group)
@@ -191,7 +191,7 @@ def reap_groups(
 def judge_cluster(
     cluster: ClusterState, sources: Sources, settings: JudgeSettings, now_s: int, store: Store
 ) -> ClusterBoard:
-    """Judge every group as of when it was read; show the windows and positions judged by."""
+    """Judge every group as of when it was read; the board has the windows and positions used."""
     topic_consumers = sources.topic_consumers
     with cluster.lock:
         expiring_s = partial(sources.expire_as_of_s, cluster.windows)
@@ -230,29 +230,29 @@ def delete_group(cluster: ClusterState, group: str, topic: str | None) -> None:
 def group_events(
     decoded: pa.Table, topic_consumer: TopicConsumer
 ) -> tuple[list[Event], Counter[str]]:
-    """Parse the records about groups, in the order of the log; what cannot be parsed, by reason."""
+    """Parse the records about groups, in log order; count those that cannot be, by reason."""
     raw = decoded.filter(decoded["key"].is_valid())
     events: list[Event] = []
     malformed: Counter[str] = Counter()
-    for partition, event in _parsed(raw):
+    for partition, event in _parse(raw):
         if isinstance(event, Malformed):
             malformed[event.reason] += 1
             continue
         if isinstance(event, ClassicGroup) and event.wrong:
             malformed[event.wrong] += 1
-        if topic_consumer.hears(event, partition):
+        if topic_consumer.accepts_event(event, partition):
             events.append(event)
     return events, malformed
 
 
-def _parsed(raw: pa.Table) -> Iterator[tuple[int, Event]]:
+def _parse(raw: pa.Table) -> Iterator[tuple[int, Event]]:
     columns = (raw[name].to_pylist() for name in ("log_partition", "key", "value"))
     for partition, key, value in zip(*columns, strict=True):
         yield partition, parse_group_record(key, value)
 
 
-def accepted(decoded: pa.Table, accepts: Accepts) -> pa.Table:
-    """Keep the commits of groups that pass the lists."""
+def keep_accepted(decoded: pa.Table, accepts: Accepts) -> pa.Table:
+    """Keep the commits of groups that pass the allow and deny lists."""
     if accepts.everything:
         return decoded
     names = decoded["group"].unique().drop_null()
@@ -261,10 +261,10 @@ def accepted(decoded: pa.Table, accepts: Accepts) -> pa.Table:
 
 
 def own_commits(topic_consumer: TopicConsumer, decoded: pa.Table, now_s: int) -> pa.Table:
-    """Burrow's self-report: a commit of its own for each record read, as many as a window holds."""
+    """Our own progress as Burrow reports it: a commit for each of the last records read."""
     kept = topic_consumer.cluster.windows.intervals
     partition, order = (decoded[name].to_numpy() for name in ("log_partition", "order"))
-    by_partition = np.argsort(partition, kind="stable")  # each one's records come in order
+    by_partition = np.argsort(partition, kind="stable")  # keeps the order within a partition
     partition, order = partition[by_partition], order[by_partition]
     last = len(order) - 1 - np.searchsorted(-partition[::-1], -partition, side="left")
     recent = np.arange(len(order)) > last - kept
@@ -285,15 +285,15 @@ def with_written_ms(commits: pa.Table, read_before_ms: Ints, now: float) -> pa.T
     """Add when each commit was written, by our own clock.
 
     That is after the moment up to which its partition had been read, and before now. Within these
-    bounds its own time tells, whoever's clock that is.
+    bounds we take the commit's own timestamp, which comes from another clock.
     """
-    told = commits["committed_ms"].fill_null(0).to_numpy()
-    written_ms = np.clip(told, read_before_ms, max(int(now * MS), 0))
+    committed_ms = commits["committed_ms"].fill_null(0).to_numpy()
+    written_ms = np.clip(committed_ms, read_before_ms, max(int(now * MS), 0))
     return commits.append_column("written_ms", pa.array(written_ms))
 
 
-def gone(before: log_ends.TopicListing | None, now: log_ends.TopicListing) -> list[str]:
-    """Topics that no longer exist, or exist again under another id."""
+def lost_topics(before: log_ends.TopicListing | None, now: log_ends.TopicListing) -> list[str]:
+    """Topics that were deleted, or deleted and created again with another id."""
     if before is None:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Threads that go on whatever happens in them."""
+"""Threads that retry whatever fails in them."""
 
 import os
 import sys
@@ -15,14 +15,14 @@ from warren.errors import SourceError
 log = structlog.get_logger()
 
 FIRST_RETRY_S, LAST_RETRY_S = 1.0, 30.0
-STEADY_S = 60.0  # a thread that ran this long was well; its next failure is a first one again
+STEADY_S = 60.0  # after a run this long the first retry is quick again
 STOP_SECONDS = 8.0  # for all threads together
 POLL_S = 0.2
-NICE = 5  # of the pipeline's threads; Spark's process has its own, in spark-env.sh
+NICE = 5  # niceness of the pipeline's threads; Spark's is in spark-env.sh
 
 
-class Troubled(Protocol):
-    """What failed last, and how often something did."""
+class HasTrouble(Protocol):
+    """What failed last, and how often the work was started again."""
 
     problem: str
     restarts: int
@@ -34,16 +34,16 @@ class Trouble:
     restarts: int = 0
 
 
-def surviving(  # noqa: PLR0913  the last is for who is waited for
+def keep_running(  # noqa: PLR0913  only some threads set the last
     name: str,
     work: Callable[[threading.Event], None],
-    state: Troubled,
+    state: HasTrouble,
     stop: threading.Event,
-    told: Callable[[], None] = lambda: None,
+    on_failure: Callable[[], None] = lambda: None,
     *,
     longest_s: float = LAST_RETRY_S,
 ) -> threading.Thread:
-    """Run `work` in a thread, again and again, whatever it raises; `told` follows each failure."""
+    """Run `work` in a thread again and again, whatever it raises; a failure calls `on_failure`."""
 
     def run() -> None:
         _give_way()
@@ -61,10 +61,10 @@ def surviving(  # noqa: PLR0913  the last is for who is waited for
                 if problem != state.problem:
                     log.exception("unexpected failure", type="main", thread=name)
             if problem != state.problem:
-                log.error("failed; tried again until it works", thread=name, problem=problem)
+                log.error("failed; retrying until it works", thread=name, problem=problem)
             state.problem = problem
             state.restarts += 1
-            told()
+            on_failure()
             delay = FIRST_RETRY_S if time.monotonic() - began > STEADY_S else delay
             stop.wait(delay)
             delay = min(delay * 2, longest_s)
@@ -75,13 +75,13 @@ def surviving(  # noqa: PLR0913  the last is for who is waited for
 
 
 def _give_way() -> None:
-    """Let answers come first: whoever asks is waiting. Linux ranks threads, others processes."""
+    """Let HTTP answers come first. Only Linux has a niceness for each thread."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 def join_all(threads: Iterable[threading.Thread]) -> None:
-    """Wait for those that end in time; the others end with the process."""
+    """Wait a while for the threads to end; the others end with the process."""
     until = time.monotonic() + STOP_SECONDS
     for thread in threads:
         thread.join(max(until - time.monotonic(), 0))

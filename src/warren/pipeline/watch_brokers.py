@@ -26,11 +26,13 @@ from warren.sources.log_ends import LATEST, Partition, TopicListing
 log = structlog.get_logger()
 
 PULSE_S = 2.0
-ANSWER_S = 4.0  # who gives none in this time, twice, is silent
-SILENT = "nothing came in time"
+ANSWER_S = 4.0  # a broker that does not answer in this time, twice, is silent
+SILENT = "no answer in time"
 
 
 class Pulse:
+    """Checks every few seconds which brokers answer."""
+
     def __init__(
         self,
         cluster: ClusterState,
@@ -42,33 +44,33 @@ class Pulse:
         self._admin = admin
         self._complaints = complaints
         self._changed = changed
-        self._told = ""  # the problem, in our words
-        self._topics: TopicListing | None = None  # of which these are
-        self._one_of_each: Mapping[int, Partition] = {}
+        self._problem = ""  # as we reported it
+        self._topics: TopicListing | None = None  # the listing that `_one_of_each` is made from
+        self._one_of_each: Mapping[int, Partition] = {}  # a partition by its leader
         self._log = log.bind(
             type="module", coordinator="cluster", class_="kafka", name=cluster.name
         )
 
     def run(self, stop: threading.Event) -> None:
         while not stop.wait(PULSE_S):
-            self._feel()
+            self._check()
 
-    def _feel(self) -> None:
-        """Ask every leader; those that are silent once more, as we may have been busy ourselves."""
-        asked = self._leaders()
-        if not asked:
+    def _check(self) -> None:
+        """Send each leader a request; a second one if it is silent, as we may have been busy."""
+        leaders = self._leaders()
+        if not leaders:
             return
-        silent = self._silent(asked)
-        silent = self._silent({broker: asked[broker] for broker in silent}) if silent else silent
-        if len(silent) == len(asked):
-            self._tell_silence()
+        silent = self._silent(leaders)
+        silent = self._silent({broker: leaders[broker] for broker in silent}) if silent else silent
+        if len(silent) == len(leaders):
+            self._report_silence()
             return
-        if self._told:
-            self._tell_answer()
-        self._tell_some(silent, asked.keys() - silent)
+        if self._problem:
+            self._report_answer()
+        self._report_some(silent, leaders.keys() - silent)
 
     def _leaders(self) -> Mapping[int, Partition]:
-        """A partition of each broker that leads any; looked for once in each listing of topics."""
+        """A partition of each broker that leads one; found anew when the topics are listed."""
         topics = self._cluster.topics
         if topics is not self._topics:
             self._topics = topics
@@ -76,34 +78,34 @@ class Pulse:
             self._one_of_each = {broker: where for where, broker in leaders.items()}
         return self._one_of_each
 
-    def _silent(self, asked: Mapping[int, Partition]) -> set[int]:
+    def _silent(self, leaders: Mapping[int, Partition]) -> set[int]:
         admin = self._admin()
         answers = {
             broker: admin.list_offsets({TopicPartition(*where): LATEST}, request_timeout=ANSWER_S)
-            for broker, where in asked.items()
+            for broker, where in leaders.items()
         }
         return {
             broker for broker, each in answers.items() if not any(map(_is_answer, each.values()))
         }
 
-    def _tell_silence(self) -> None:
+    def _report_silence(self) -> None:
         if self._cluster.problem:
             return
-        self._admin().poll(0)  # brings the reason, such as a connection that is refused
-        self._told = str(Unreachable(self._complaints.last or SILENT))
-        self._cluster.problem = self._told
-        self._log.error("brokers do not answer", problem=self._told)
+        self._admin().poll(0)  # delivers the reason, such as a refused connection
+        self._problem = str(Unreachable(self._complaints.last or SILENT))
+        self._cluster.problem = self._problem
+        self._log.error("brokers do not answer", problem=self._problem)
         self._changed()
 
-    def _tell_answer(self) -> None:
-        if self._cluster.problem == self._told:
+    def _report_answer(self) -> None:
+        if self._cluster.problem == self._problem:
             self._cluster.problem = ""
             self._log.info("brokers answer again")
             self._changed()
-        self._told = ""
+        self._problem = ""
 
-    def _tell_some(self, silent: set[int], answering: set[int]) -> None:
-        """Of brokers that are silent while others answer; one that leads nothing is not asked."""
+    def _report_some(self, silent: set[int], answering: set[int]) -> None:
+        """Report brokers that are silent while others answer; those without a partition are not."""
         before = set(self._cluster.silent_brokers)
         if silent == before:
             return
@@ -115,10 +117,10 @@ class Pulse:
         self._changed()
 
 
-def _is_answer(asked: Future[Any]) -> bool:
-    """Whatever it says: librdkafka's own errors are below 0, and so is an offset nobody gave."""
+def _is_answer(reply: Future[Any]) -> bool:
+    """An error is an answer too; librdkafka's own errors, and a missing offset, are negative."""
     try:
-        offset: int = asked.result(2 * ANSWER_S).offset
+        offset: int = reply.result(2 * ANSWER_S).offset
     except KafkaException as error:
         code: int = error.args[0].code()
         return code >= 0
@@ -128,11 +130,13 @@ def _is_answer(asked: Future[Any]) -> bool:
 
 
 MIN_TIMEOUT_S = 3.0
-PROGRESS_S = 2.0  # silence counts up to where reading has come: see often how far that is
+PROGRESS_S = 2.0  # groups are judged as of when they were read: this must be fresh
 REAPER_SINCE = (0, 11)  # the first Kafka that lists its groups
 
 
 class Watcher:
+    """Reads the topics and log ends of one cluster, and removes dead groups."""
+
     def __init__(
         self,
         cluster: ClusterState,
@@ -150,7 +154,7 @@ class Watcher:
         )
         self._complaints = Complaints()
         self.pulse = Pulse(cluster, lambda: self._admin, self._complaints, changed)
-        # A broker that is frozen must not delay what the others tell by more than this.
+        # A frozen broker must not delay the answers of the others by more than this.
         self._in_time_s = min(log_ends.TIMEOUT_S, max(MIN_TIMEOUT_S, settings.offset_refresh / 2))
         self._reaped = time.monotonic()
         self._reaps = settings.groups_reaper_refresh > 0
@@ -162,11 +166,11 @@ class Watcher:
 
     @cached_property
     def _admin(self) -> AdminClient:
-        """Made when it is needed: who cannot log in must not keep the others from starting."""
+        """Made on first use: a cluster we cannot log in to must not keep others from starting."""
         return kafka.admin_client(self._settings.servers, self._connection, self._complaints)
 
     def run(self, stop: threading.Event) -> None:
-        """One round every `offset-refresh`; raises when no broker answers."""
+        """Run a round every `offset-refresh`; raises when no broker answers."""
         while not stop.is_set():
             began = time.monotonic()
             try:
@@ -183,36 +187,36 @@ class Watcher:
             stop.wait(max(began + self._settings.offset_refresh - time.monotonic(), 0))
 
     def watch_progress(self, stop: threading.Event) -> None:
-        """See how far the offsets topics go, however long a round over all topics takes."""
+        """Read where the offsets topics end, however long a round over all topics takes."""
         while not stop.wait(PROGRESS_S):
             for topic_consumer in self._topic_consumers:
                 now = self._cluster.clock()
                 steps.refresh_progress(topic_consumer, self._admin, now, self._in_time_s)
-                topic_consumer.tell_held_back(now)
+                topic_consumer.log_held_back(now)
 
     def _all_missing(self) -> str:
-        """Why no partition at all has a log end, if so."""
+        """Why no partition has a log end; empty if any has."""
         topics, missing = self._cluster.topics, self._cluster.missing
         if topics is None or not missing or topics.leaders.keys() - missing.keys():
             return ""
         return next(iter(missing.values()))
 
     def _reason(self, problem: str) -> str:
-        """What the client tells beside; that it waited in vain is no reason, but all there is."""
-        self._admin.poll(0)  # brings the reason, such as a wrong password, to light
+        """The client's own complaint if it has one; a timeout alone says little."""
+        self._admin.poll(0)  # delivers the reason, such as a wrong password
         return self._complaints.last or (SILENT if log_ends.is_silence(problem) else problem)
 
     def _round(self, now: float) -> None:
         if self._wants_topics(now):
             self._refresh_topics(now)
         steps.refresh_ends(self._cluster, self._admin, now, self._in_time_s)
-        self._cluster.tell_no_room()
+        self._cluster.log_no_room()
         if self._reaps and time.monotonic() - self._reaped >= self._settings.groups_reaper_refresh:
             self._reaped = time.monotonic()
             self._reap()
 
     def _refresh_topics(self, now: float) -> None:
-        """Log, once an episode, that topics are not listed any more though they may be there."""
+        """List the topics; warn once while some are no longer listed though they may exist."""
         cluster = self._cluster
         known = cluster.topics.counts.keys() if cluster.topics else set()
         needed = {topic_consumer.settings.offsets_topic for topic_consumer in self._topic_consumers}
@@ -221,7 +225,7 @@ class Watcher:
         if hidden and not self._are_topics_hidden:
             name = min(hidden)
             self._log.warning(
-                "topics are no longer listed; what is known of them stays",
+                "topics are no longer listed; their last known state stays",
                 topics=len(hidden),
                 topic=name,
                 problem=hidden[name],
@@ -234,9 +238,11 @@ class Watcher:
         return (
             cluster.topics is None
             or not cluster.ends_s
-            or not 0 <= now - cluster.topics_s < self._settings.topic_refresh  # it may be set back
+            or not 0
+            <= now - cluster.topics_s
+            < self._settings.topic_refresh  # the clock may go back
             or bool(cluster.missing)
-            or bool(cluster.topics.unknown)  # they are gone if the next listing lacks them too
+            or bool(cluster.topics.unknown)  # deleted, if the next listing lacks them too
             or cluster.waits_for_topics
             or any(
                 f.settings.offsets_topic not in cluster.topics.counts for f in self._topic_consumers
@@ -244,14 +250,14 @@ class Watcher:
         )
 
     def _reap(self) -> None:
-        elsewhere = [*self._cluster.elsewhere.values()]
-        if None in elsewhere:
-            return  # whose groups these are is not known yet
+        outside = [*self._cluster.outside_groups.values()]
+        if None in outside:
+            return  # some of our groups may turn out to be outside groups
         keep = {topic_consumer.own_group for topic_consumer in self._topic_consumers}
-        keep = keep.union(*(groups for groups in elsewhere if groups))
+        keep = keep.union(*(groups for groups in outside if groups))
         try:
             reaped = steps.reap_groups(self._cluster, self._admin, keep, self._in_time_s)
-        except KafkaException as error:  # then nothing is known to be dead; next time
+        except KafkaException as error:  # it is tried again next time
             self._log.warning("cannot list the brokers' groups", problem=error.args[0].str())
             return
         for group in reaped:

@@ -1,4 +1,4 @@
-"""Follows the offsets that one kind of consumer keeps in ZooKeeper."""
+"""Watches the offsets that consumers keep in ZooKeeper."""
 
 import threading
 import time
@@ -18,24 +18,25 @@ from warren.sources.zookeeper_tree import Tree
 log = structlog.get_logger()
 
 WAIT_S = 0.5
-PATIENCE_S = 5.0  # without a connection, before it is called a problem
+PATIENCE_S = 5.0  # without a connection, before it is reported as a problem
 
 
 class ZookeeperWatcher:
-    """What it knows of the tree outlives a failure, so that what is gone by then is noticed."""
+    """Keeps its copy of the tree after a failure, so that it notices nodes removed meanwhile."""
 
     def __init__(self, outside_consumer: OutsideConsumer, changed: Callable[[], None]) -> None:
         settings, layout = outside_consumer.settings, outside_consumer.layout
         self._outside_consumer = outside_consumer
         self._changed = changed
         self._tree = Tree(layout.base, layout.kind)
-        self._reports = ChangeCollector(layout)
+        self._collector = ChangeCollector(layout)
         self._base = layout.base
         self._connected_at = time.monotonic()
         self._was_there = True
-        self._has_compared = False  # what was restored with what is there
-        self._question: Any = None  # that is not answered yet
-        self._asked_s = self._answered_s = 0.0  # when it was asked; when the one before was
+        self._has_compared = False  # the restored commits with the nodes there are
+        self._request: Any = None  # sent, and not answered yet
+        self._requested_s = 0.0  # when it was sent
+        self._answered_s = 0.0  # when the answered request before it was sent
         self._log = log.bind(
             type="module", coordinator="consumer", class_=settings.class_name, name=settings.name
         )
@@ -47,18 +48,18 @@ class ZookeeperWatcher:
         client.start_async()
         try:
             while not stop.is_set():
-                self._turn()
-                self._tell(client)
+                self._fold_changes()
+                self._update_state(client)
         finally:
             zookeeper.close(client)
 
-    def _turn(self) -> None:
-        reported = self._reports.take(self._tree.refresh(WAIT_S))
-        if reported.commits or reported.owners or reported.skipped:
-            steps.fold_outside_changes(self._outside_consumer, reported, time.time())
+    def _fold_changes(self) -> None:
+        changes = self._collector.take(self._tree.refresh(WAIT_S))
+        if changes.commits or changes.owners or changes.skipped:
+            steps.fold_outside_changes(self._outside_consumer, changes, time.time())
             self._changed()
 
-    def _tell(self, client: KazooClient) -> None:
+    def _update_state(self, client: KazooClient) -> None:
         outside_consumer, now = self._outside_consumer, time.monotonic()
         is_current = client.connected and self._tree.is_complete
         if outside_consumer.is_behind != (not is_current):
@@ -69,31 +70,31 @@ class ZookeeperWatcher:
             self._set_problem("")
         elif now - self._connected_at > PATIENCE_S:
             servers = ", ".join(outside_consumer.settings.servers)
-            self._set_problem(f"no ZooKeeper server answers of {servers}")
+            self._set_problem(f"no ZooKeeper server answers: {servers}")
         self._note_read(client)
         if is_current:
-            self._tell_caught_up()
+            self._note_caught_up()
 
     def _note_read(self, client: KazooClient) -> None:
-        """ZooKeeper answers in order: what changed before a question is told before its answer.
+        """Find out up to when all changes have been read.
 
-        So when a question is answered, what watches have told by then is all that changed before.
+        ZooKeeper answers in order: watches report every change before a request ahead of its reply.
         """
         if self._answered_s and self._tree.is_mark_read:
             self._outside_consumer.read_s, self._answered_s = self._answered_s, 0.0
-        if self._question and self._question.ready():
-            if self._question.successful():
-                self._answered_s = self._asked_s
+        if self._request and self._request.ready():
+            if self._request.successful():
+                self._answered_s = self._requested_s
                 self._tree.mark()
-            self._question = None
-        if client.connected and not self._question and not self._answered_s:
-            self._asked_s = self._outside_consumer.cluster.clock()
-            self._question = client.exists_async(self._base)
+            self._request = None
+        if client.connected and not self._request and not self._answered_s:
+            self._requested_s = self._outside_consumer.cluster.clock()
+            self._request = client.exists_async(self._base)
 
-    def _tell_caught_up(self) -> None:
+    def _note_caught_up(self) -> None:
         cluster, name = self._outside_consumer.cluster, self._outside_consumer.settings.name
         with cluster.lock:
-            cluster.elsewhere[name] = self._reports.groups | self._tree.unread
+            cluster.outside_groups[name] = self._collector.groups | self._tree.unread
         if not self._tree.is_there and self._was_there:
             self._log.warning("ZooKeeper has no such path yet", path=self._base)
         self._was_there = self._tree.is_there
@@ -102,21 +103,21 @@ class ZookeeperWatcher:
             forget_vanished(cluster)
             self._log.info("caught up", records=self._outside_consumer.records)
             self._changed()
-        if not self._has_compared and None not in cluster.elsewhere.values():
+        if not self._has_compared and None not in cluster.outside_groups.values():
             self._has_compared = True
-            self._forget_what_ended()
+            self._remove_absent()
 
-    def _forget_what_ended(self) -> None:
-        """Drop commits of an earlier run whose nodes went while nobody watched."""
+    def _remove_absent(self) -> None:
+        """Remove commits of an earlier run whose nodes were deleted while we did not watch."""
         outside_consumer = self._outside_consumer
         with outside_consumer.cluster.lock:
             others = outside_consumer.groups_of_others()
-            there = self._reports.clear
+            there = self._collector.understood
             ours = there.keys() - others - self._tree.unread
-            ended = outside_consumer.held_besides({group: there[group] for group in ours})
-        if ended:
+            removals = outside_consumer.removals_of_absent({group: there[group] for group in ours})
+        if removals:
             steps.fold_outside_changes(
-                outside_consumer, OutsideChanges(ended, {}, Counter()), time.time()
+                outside_consumer, OutsideChanges(removals, {}, Counter()), time.time()
             )
             self._changed()
 
@@ -124,7 +125,7 @@ class ZookeeperWatcher:
         if problem == self._outside_consumer.problem:
             return
         if problem:
-            self._log.error("failed; tried again until it works", problem=problem)
+            self._log.error("failed; retrying until it works", problem=problem)
         else:
             self._log.info("ZooKeeper answers again")
         self._outside_consumer.problem = problem

@@ -1,1 +1,1 @@
-"""What surrounds the work: pidfile, output, logs, signals. `life` puts them in order."""
+"""The process around the work: pidfile, output, logs, signals. `life` puts them together."""

@@ -1,4 +1,4 @@
-"""The life of a serving process around its work."""
+"""Start and end of a serving process, around its work."""
 
 import os
 import stat
@@ -18,13 +18,13 @@ from warren.process import logs, pidfile, signals
 
 @contextmanager
 def redirected(path: Path, now: datetime) -> Iterator[None]:
-    """Point file descriptors 1 and 2 at `path`: the JVM, which writes there itself, follows.
+    """Redirect file descriptors 1 and 2 to `path`, also for the JVM, which inherits them.
 
-    A file of an earlier run is kept under the time of this start. What goes wrong inside is written
-    to the file too, since that is where its reader looks.
+    A file of an earlier run is renamed with the time of this start. Errors go to the file too,
+    because the operator looks there.
     """
     try:
-        _set_aside(path, now)
+        _rename_old(path, now)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise StartError(f"cannot write general.stdout-logfile {path}: {error.strerror}") from error
@@ -41,8 +41,8 @@ def redirected(path: Path, now: datetime) -> Iterator[None]:
             raise
 
 
-def _set_aside(path: Path, now: datetime) -> None:
-    """Rename a log of an earlier run, never a device or a link such as /dev/stdout."""
+def _rename_old(path: Path, now: datetime) -> None:
+    """Rename a log of an earlier run, but not a device or a link such as /dev/stdout."""
     try:
         is_log = stat.S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:
@@ -66,10 +66,10 @@ log = structlog.get_logger()
 
 @contextmanager
 def running(config: Config) -> Iterator[threading.Event]:
-    """Everything the work stands on; the event is set when the work should stop."""
+    """Set up pidfile, output, logs and signals; the event is set when the work should stop."""
     path = Path(config.general.pidfile)
     with ExitStack() as stack:
-        # First of all: a start that is refused must not rename the log of the one that runs.
+        # First: a start that is refused must not rename the log of the running process.
         stack.enter_context(pidfile.held(path))
         if config.general.stdout_logfile:
             logfile = Path(config.general.stdout_logfile)
@@ -79,17 +79,17 @@ def running(config: Config) -> Iterator[threading.Event]:
 
 
 def log_findings(loaded: Loaded) -> None:
-    """What is odd about the configuration, once there is a log to say it in."""
-    file = log.bind(type="main", file=str(loaded.path))
+    """Log what is questionable in the configuration, once logs are set up."""
+    logger = log.bind(type="main", file=str(loaded.path))
     for finding in (*loaded.warnings, *loaded.unknown):
-        file.warning("the configuration has an oddity", finding=finding)
+        logger.warning("questionable configuration", finding=finding)
     for key in loaded.unused:
-        file.debug("a setting has no effect", finding=key)
+        logger.debug("a setting has no effect", finding=key)
 
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Say on stderr how it ended, as Burrow does."""
+    """Print on stderr how the process ended, as Burrow does."""
     outcome = "Warren failed"
     try:
         yield

@@ -1,6 +1,6 @@
 """Logs: one JSON object a line with Burrow's keys, or coloured text for a person at a terminal.
 
-A log file is set aside when it is full, as lumberjack does it for Burrow.
+A full log file is renamed, as lumberjack does it for Burrow.
 """
 
 import gzip
@@ -49,12 +49,12 @@ def utc_now() -> datetime:
 
 
 class RotatingFile(logging.Handler):
-    """A full file is renamed at once; deleting and compressing old ones is left to a thread."""
+    """Renames a full file at once; a thread deletes and compresses old ones."""
 
     def __init__(
         self, path: Path, limits: RotationLimits, clock: Callable[[], datetime] = utc_now
     ) -> None:
-        with suppress(FileExistsError):  # a file in the way: opening has the better words for it
+        with suppress(FileExistsError):  # opening it will raise a better message
             path.parent.mkdir(parents=True, exist_ok=True)
         self.path, self.limits, self.clock = path, limits, clock
         self.file = _open(path, 0o600)
@@ -69,7 +69,7 @@ class RotatingFile(logging.Handler):
                 self._rotate()
             self.file.write(line)
             self.file.flush()
-        except Exception:  # noqa: BLE001  # a log line never breaks what it tells about
+        except Exception:  # noqa: BLE001  # a failing log line must not break the work
             self.handleError(record)
 
     def close(self) -> None:
@@ -84,11 +84,11 @@ class RotatingFile(logging.Handler):
 
     def _rotate(self) -> None:
         try:
-            with suppress(FileNotFoundError):  # taken away by someone: only start anew
+            with suppress(FileNotFoundError):  # someone removed it: just open a new one
                 self.path.rename(backup_path(self.path, self.clock(), self.limits))
             file = _open(self.path, stat.S_IMODE(os.fstat(self.file.fileno()).st_mode))
         except OSError:
-            return  # better a file too large than a line lost
+            return  # a file too large is better than a lost line
         self.file.close()
         self.file = file
         self.tidying.join()
@@ -108,7 +108,7 @@ def _open(path: Path, mode: int) -> BinaryIO:
 
 
 def backup_path(path: Path, now: datetime, limits: RotationLimits) -> Path:
-    """The name for a file set aside now; that of a later millisecond if it is taken."""
+    """The name for a file renamed now; of a later millisecond if that name is taken."""
     before, after = _around_time(path)
     zoned = now.astimezone(None if limits.local_time else UTC)
     for later in count():
@@ -120,11 +120,11 @@ def backup_path(path: Path, now: datetime, limits: RotationLimits) -> Path:
 
 
 def tidy(path: Path, limits: RotationLimits, now: datetime) -> None:
-    """Delete the files set aside that are too many or too old, then compress the rest."""
+    """Delete old files that are too many or too old, then compress the rest."""
     oldest = now - timedelta(days=limits.days) if limits.days > 0 else None
     kept: set[str] = set()
     for at, plain, backup in sorted(_backups(path, limits), reverse=True):
-        with suppress(OSError):  # lost to someone else, or tried again at the next rotation
+        with suppress(OSError):  # someone else removed it, or the next rotation retries
             kept.add(plain)
             if (0 < limits.backups < len(kept)) or (oldest and at < oldest):
                 backup.unlink()
@@ -133,7 +133,7 @@ def tidy(path: Path, limits: RotationLimits, now: datetime) -> None:
 
 
 def _backups(path: Path, limits: RotationLimits) -> Iterator[tuple[datetime, str, Path]]:
-    """Every file set aside: when, its name without `.gz`, and its path."""
+    """Every old file: its time, its name without `.gz`, and its path."""
     before, after = _around_time(path)
     for backup in path.parent.iterdir():
         plain = backup.name.removesuffix(".gz")
@@ -151,7 +151,7 @@ def _around_time(path: Path) -> tuple[str, str]:
 
 
 def _compress(path: Path) -> None:
-    """Under a passing name first, so that a `.gz` is always whole."""
+    """Compress under a temporary name first, so that a `.gz` is always complete."""
     part = path.with_name(f"{path.name}.gz.part")
     with path.open("rb") as plain, gzip.open(part, "wb") as packed:
         shutil.copyfileobj(plain, packed)
@@ -160,7 +160,7 @@ def _compress(path: Path) -> None:
     path.unlink()
 
 
-# Burrow's names. Warren itself logs nothing between error and fatal.
+# Burrow's names. Warren itself logs nothing above error.
 LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -173,14 +173,14 @@ LEVELS = {
 NAMES = {number: name for name, number in LEVELS.items()}
 FIRST = ("level", "ts", "msg", "type", "coordinator", "class", "name")
 
-# Below these, py4j logs every value that crosses to the JVM, passwords among them, and httpx whole
-# URLs, which are secrets where webhooks are concerned.
+# Below these levels py4j logs every value that goes to the JVM, including passwords, and httpx logs
+# whole URLs, which are secrets in the case of webhooks.
 NEVER_BELOW = {"py4j": logging.INFO, "httpx": logging.WARNING, "httpcore": logging.WARNING}
 
 
 @contextmanager
 def configured(settings: Logging) -> Iterator[None]:
-    """Log as `[logging]` says until the context ends."""
+    """Log as configured in `[logging]` until the context ends."""
     handler = _handler(settings)
     handler.addFilter(_is_wanted)
     root = logging.getLogger()
@@ -209,7 +209,7 @@ def configured(settings: Logging) -> Iterator[None]:
 
 
 def set_level(name: str) -> None:
-    """Change what is logged from now on; ValueError if the name is none of Burrow's."""
+    """Set the level from now on; raises ValueError if Burrow has no such level."""
     level = LEVELS.get(name.lower() or "info")
     if level is None:
         raise ValueError(f"unknown log level {name!r}, expected one of {', '.join(LEVELS)}")
@@ -251,9 +251,9 @@ def _to_file(settings: Logging) -> logging.Handler:
 
 
 def _is_wanted(record: logging.LogRecord) -> bool:
-    """Libraries are heard from a warning on, or all of them at debug; py4j only at debug.
+    """Log libraries from warnings up, or everything at debug; py4j only at debug.
 
-    py4j reports as errors the connections that a stopping JVM closes; those that matter reach us
+    py4j logs an error for each connection that a stopping JVM closes; errors that matter reach us
     as exceptions.
     """
     if _is_ours(record) or get_level() == "debug":
@@ -297,7 +297,7 @@ def _for_people() -> logging.Formatter:
 
 
 def _stamp(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """The fields every line has, ours or a library's."""
+    """Add the fields that every line has, ours or a library's."""
     record: logging.LogRecord = event.pop("_record")
     if not event.pop("_from_structlog"):
         event["logger"] = record.name
@@ -324,7 +324,7 @@ def _with_local_time(_logger: WrappedLogger, _method: str, event: EventDict) -> 
 
 
 def _plain(value: object) -> object:
-    """NumPy's numbers as numbers, anything else that JSON does not know as its text."""
+    """NumPy's numbers as numbers, anything else that JSON does not know as text."""
     if isinstance(value, Integral):
         return int(value)
     return float(value) if isinstance(value, Real) else str(value)

@@ -1,8 +1,8 @@
 """One Warren per pidfile, by Burrow's rules.
 
-A file that names a live process is respected. Anything else in it, a dead process, our own number
-or garbage, is replaced whole. The file is locked only while it is read and changed, so that of two
-processes that start at once one sees the other; what counts afterwards is the number in it.
+If the file names a live process, the start is refused. Anything else in it (a dead process, our own
+pid, garbage) is replaced. The file is locked only while it is read and written, so that of two
+processes that start at once one sees the other; after that only the pid in it counts.
 """
 
 import fcntl
@@ -39,13 +39,13 @@ def claim(path: Path) -> None:
 
 
 def release(path: Path) -> None:
-    """Remove the file, unless it is gone, or another process has taken it since."""
+    """Remove the file, unless it is gone or names another process now."""
     try:
         with _locked(path) as file:
             if _pid_in(file) == os.getpid():
                 path.unlink()
     except OSError:
-        # Nothing can be done about it at the end of a process, and the next start copes with it.
+        # The process is ending, and the next start replaces the file.
         return
 
 
@@ -55,7 +55,7 @@ def _locked(path: Path, flags: int = 0) -> Iterator[int]:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC | flags, 0o644)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
-            # A file removed while we waited for its lock is nobody's pidfile.
+            # If the file was removed while we waited for its lock, open a new one.
             if os.fstat(file).st_nlink:
                 yield file
                 return

@@ -1,4 +1,4 @@
-"""Signals that end Warren set one event; whoever works watches it."""
+"""Signals that end Warren set one event; the working threads watch it."""
 
 import os
 import signal
@@ -13,25 +13,25 @@ import structlog
 
 log = structlog.get_logger()
 
-# Burrow dies of SIGHUP and leaves its pidfile behind.
+# SIGHUP kills Burrow, and its pidfile is left behind.
 STOPPING = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def stopping(forced: Callable[[], None]) -> Iterator[threading.Event]:
-    """An event that a stopping signal sets. Ctrl-C after that calls `forced` and leaves at once."""
-    # A handler may interrupt the very code that holds the lock of an event or of the log. Putting
-    # into a SimpleQueue is safe there; a thread of its own does the rest.
+    """An event that a stopping signal sets. Ctrl-C after that calls `forced` and exits at once."""
+    # A handler may interrupt code that holds the lock of an event or of the log. Putting into a
+    # SimpleQueue is safe there; a thread does the rest.
     arrived: SimpleQueue[int | None] = SimpleQueue()
     stop = threading.Event()
     watcher = threading.Thread(target=_watch, args=(arrived, stop), name="signals", daemon=True)
-    is_asked = False
+    is_stopping = False
 
     def handle(number: int, _frame: FrameType | None) -> None:
-        nonlocal is_asked
-        if is_asked and number == signal.SIGINT:
+        nonlocal is_stopping
+        if is_stopping and number == signal.SIGINT:
             _leave(forced)
-        is_asked = True
+        is_stopping = True
         arrived.put(number)
 
     with ExitStack() as restored:
@@ -39,7 +39,7 @@ def stopping(forced: Callable[[], None]) -> Iterator[threading.Event]:
         restored.callback(watcher.join)
         restored.callback(arrived.put, None)
         for number in STOPPING:
-            # `nohup` ignores SIGHUP for us, and that is meant.
+            # Under `nohup` SIGHUP is ignored: leave it so.
             if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
                 continue
             restored.callback(signal.signal, number, signal.signal(number, handle))
@@ -54,5 +54,5 @@ def _watch(arrived: "SimpleQueue[int | None]", stop: threading.Event) -> None:
 
 def _leave(forced: Callable[[], None]) -> NoReturn:
     forced()
-    os.write(2, b"Warren left without a clean stop\n")
+    os.write(2, b"Warren exited without a clean stop\n")
     os._exit(128 + signal.SIGINT)

@@ -33,7 +33,7 @@ def partition_of(group: str, partitions: int) -> int:
 
 OFFSETS_TOPIC = "__consumer_offsets"  # the brokers' own; which one is read is configured
 AT_ONCE = 32  # groups
-GATHER_S = 0.5  # how long answers are gathered before they are handed on
+GATHER_S = 0.5  # how long to collect answers before they are handed on
 TIMED_OUT = (KafkaError._TIMED_OUT, KafkaError.REQUEST_TIMED_OUT)  # noqa: SLF001  # librdkafka's
 REFUSED: str = KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED).str()
 SILENT = "its coordinator does not answer"
@@ -43,7 +43,7 @@ Offsets = dict[Place, int]
 
 
 class Listed(NamedTuple):
-    """The groups that are told, and which of them have no members. There may be others."""
+    """The groups that the brokers list, and which of them have no members. There may be others."""
 
     groups: frozenset[str]
     empty: frozenset[str]
@@ -62,11 +62,11 @@ class BrokerAnswer(NamedTuple):
     offsets: Offsets
     owners: Owners
     problem: str = ""  # why there is neither
-    is_bare: bool = False  # certainly no commit, not even one that counts for nothing
+    is_bare: bool = False  # the group certainly has no commit, not even an invalid one
 
 
 def list_groups(admin: AdminClient, timeout_s: float) -> Listed:
-    """Raises KafkaException when no broker answers."""
+    """List all groups; raises KafkaException when no broker answers."""
     listed = admin.list_consumer_groups(request_timeout=timeout_s).result(2 * timeout_s)
     if listed.errors and not listed.valid:
         raise KafkaException(listed.errors[0])
@@ -79,14 +79,14 @@ def list_groups(admin: AdminClient, timeout_s: float) -> Listed:
 
 
 def with_coordinator(admin: AdminClient, groups: Iterable[str], timeout_s: float) -> list[str]:
-    """Leave out groups whose offsets partition has no leader: nobody can answer for them.
+    """Leave out groups whose offsets partition has no leader: no broker can answer for them.
 
-    librdkafka must not be asked for them: when they have a coordinator again, and a question has
-    timed out meanwhile, it aborts the process (2.16, `rd_kafka_enq_once_del_source_return`).
+    Do not send librdkafka requests for them: if one times out and the group gets a coordinator
+    again, it aborts the process (2.16, `rd_kafka_enq_once_del_source_return`).
     """
-    asked = admin.describe_topics(TopicCollection([OFFSETS_TOPIC]), request_timeout=timeout_s)
+    replies = admin.describe_topics(TopicCollection([OFFSETS_TOPIC]), request_timeout=timeout_s)
     try:
-        partitions = asked[OFFSETS_TOPIC].result(2 * timeout_s).partitions
+        partitions = replies[OFFSETS_TOPIC].result(2 * timeout_s).partitions
     except KafkaException as error:
         if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
             return [*groups]
@@ -98,35 +98,35 @@ def with_coordinator(admin: AdminClient, groups: Iterable[str], timeout_s: float
 def without_offsets(
     admin: AdminClient, known: Mapping[str, Offsets], timeout_s: float
 ) -> list[str]:
-    """Which of these groups, of which such commits are known, hold none any more."""
-    asked = GroupOffsets(admin, timeout_s).ask(NONE_LISTED, known, known)
-    answers = chain.from_iterable(asked)
+    """Which of these groups, with their `known` commits, have no commit left."""
+    batches = GroupOffsets(admin, timeout_s).fetch(NONE_LISTED, known, known)
+    answers = chain.from_iterable(batches)
     return sorted(answer.group for answer in answers if answer.is_bare)
 
 
 class GroupOffsets:
-    """Remembers the groups' coordinators."""
+    """Requests offsets and members of groups, and remembers their coordinators."""
 
     def __init__(self, admin: AdminClient, timeout_s: float) -> None:
         self._admin = admin
         self._timeout_s = timeout_s
         self._coordinators: dict[str, int] = {}
-        # Coordinators, this round. None is that of a group which is neither listed nor was asked.
+        # Coordinators, in this round. None stands for the unknown coordinator of an unlisted group.
         self._silent: set[int | None] = set()
 
-    def ask(
+    def fetch(
         self, listed: Listed, groups: Iterable[str], known: Mapping[str, Offsets]
     ) -> Iterator[list[BrokerAnswer]]:
-        """All that came in half a second, again and again until every group has been asked.
+        """Request these groups; yield the answers of each half second until all have come.
 
-        An answer lacks an offset that is `known` only if it is certain that there is none. Groups
-        that are not listed come last, and their members are not asked for.
+        An answer lacks a `known` offset only if it was certainly removed. Groups that are not
+        listed come last, and their members are not requested.
         """
         self._silent.clear()
         unlisted_last = sorted(groups, key=lambda group: (group not in listed.groups, group))
-        with ThreadPoolExecutor(AT_ONCE, "ask groups") as workers:
+        with ThreadPoolExecutor(AT_ONCE, "fetch groups") as workers:
             waiting = {
-                workers.submit(self._ask, group, listed, known.get(group, {}))
+                workers.submit(self._answer, group, listed, known.get(group, {}))
                 for group in unlisted_last
             }
             try:
@@ -140,25 +140,25 @@ class GroupOffsets:
                 workers.shutdown(wait=False, cancel_futures=True)
 
     def forget(self, known: frozenset[str]) -> None:
-        """Drop what is remembered of groups that no longer are."""
+        """Forget the coordinators of all groups but these."""
         for group in self._coordinators.keys() - known:
             del self._coordinators[group]
 
-    def _ask(self, group: str, listed: Listed, known: Offsets) -> BrokerAnswer:
+    def _answer(self, group: str, listed: Listed, known: Offsets) -> BrokerAnswer:
         is_listed, coordinator = group in listed.groups, self._coordinators.get(group)
         can_be_silent = coordinator is not None or not is_listed
         if can_be_silent and coordinator in self._silent:
             return BrokerAnswer(group, {}, {}, SILENT)
         if not _can_be_named(group):
-            return BrokerAnswer(group, {}, {}, "the client cannot ask for a group of such a name")
+            return BrokerAnswer(group, {}, {}, "the client cannot request a group of this name")
         is_empty = group in listed.empty and coordinator is not None
         try:
-            asked = self._fetch(group)
+            reply = self._request(group)
             owners = self._owners(group) if is_listed and not is_empty else {}
-            told = self._result(asked)
-            offsets = self._sure(group, told, known)
+            committed = self._result(reply)
+            offsets = self._complete(group, committed, known)
             return BrokerAnswer(
-                group, offsets, owners, is_bare=not offsets and not told.topic_partitions
+                group, offsets, owners, is_bare=not offsets and not committed.topic_partitions
             )
         except KafkaException as error:
             code, reason = error.args[0].code(), error.args[0].str()
@@ -169,12 +169,14 @@ class GroupOffsets:
         except TimeoutError:
             return BrokerAnswer(group, {}, {}, "no answer in time")
 
-    def _sure(self, group: str, told: ConsumerGroupTopicPartitions, known: Offsets) -> Offsets:
-        """What is told, and what is known and not told for another reason than that it is gone."""
-        there = {(place.topic, place.partition) for place in told.topic_partitions}
-        offsets = _committed(told)
+    def _complete(
+        self, group: str, committed: ConsumerGroupTopicPartitions, known: Offsets
+    ) -> Offsets:
+        """The offsets of an answer, and the known ones that it lacks but that were not removed."""
+        there = {(place.topic, place.partition) for place in committed.topic_partitions}
+        offsets = _committed(committed)
         if lacking := known.keys() - there:
-            by_name = self._result(self._fetch(group, lacking))
+            by_name = self._result(self._request(group, lacking))
             refused = {
                 (place.topic, place.partition)
                 for place in by_name.topic_partitions
@@ -183,20 +185,20 @@ class GroupOffsets:
             offsets |= _committed(by_name) | {place: known[place] for place in refused}
         return offsets
 
-    def _fetch(
+    def _request(
         self, group: str, places: Collection[Place] = ()
     ) -> "Future[ConsumerGroupTopicPartitions]":
-        """Ask for these places; if there are none, for all that there are and may be seen."""
+        """Request these partitions; if none are given, all that we may see."""
         wanted = [TopicPartition(*place) for place in sorted(places)]
-        question = [ConsumerGroupTopicPartitions(group, wanted or None)]
-        asked: dict[str, Future[ConsumerGroupTopicPartitions]] = (
-            self._admin.list_consumer_group_offsets(question, request_timeout=self._timeout_s)
+        request = [ConsumerGroupTopicPartitions(group, wanted or None)]
+        replies: dict[str, Future[ConsumerGroupTopicPartitions]] = (
+            self._admin.list_consumer_group_offsets(request, request_timeout=self._timeout_s)
         )
-        return asked[group]
+        return replies[group]
 
     def _owners(self, group: str) -> Owners:
-        asked = self._admin.describe_consumer_groups([group], request_timeout=self._timeout_s)
-        described = self._result(asked[group])
+        replies = self._admin.describe_consumer_groups([group], request_timeout=self._timeout_s)
+        described = self._result(replies[group])
         if described.coordinator is not None:
             self._coordinators[group] = described.coordinator.id
         return {
@@ -212,7 +214,7 @@ class GroupOffsets:
 
 
 def _can_be_named(group: str) -> bool:
-    """Others crash the client, or it takes them for another group."""
+    """Whether the client can request this group; other names crash it or mean another group."""
     try:
         return b"\0" not in group.encode() and bool(group)
     except UnicodeEncodeError:
@@ -220,7 +222,7 @@ def _can_be_named(group: str) -> bool:
 
 
 def _committed(answer: ConsumerGroupTopicPartitions) -> Offsets:
-    """Leave out partitions that have no commit, which brokers tell by a negative offset."""
+    """Leave out partitions without a commit: the brokers give them a negative offset."""
     return {
         (place.topic, place.partition): place.offset
         for place in answer.topic_partitions

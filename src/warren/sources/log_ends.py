@@ -1,7 +1,7 @@
 """The brokers' end offsets -> LOG_ENDS, and the topics they belong to.
 
-Requests are bounded in size and time, and each broker is asked on its own: one that is down or
-frozen costs its partitions' freshness and nothing else.
+Requests are bounded in size and time, and each broker gets its own: when one is down or frozen,
+only the ends of its partitions get old.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ from warren.model import tables
 REQUEST_SIZE = 1_000  # partitions; librdkafka's own bookkeeping grows with the square of it
 TIMEOUT_S = 10.0
 NO_ANSWER = "no answer in time"
-# All of them librdkafka's own but one. Any other error is an answer, if not the one hoped for.
+# All but the last are librdkafka's own. Any other error is an answer from a broker.
 SILENT = frozenset(
     {
         KafkaError._TIMED_OUT,  # noqa: SLF001
@@ -43,14 +43,14 @@ Partition = tuple[str, int]
 
 
 class TopicListing(NamedTuple):
-    """Every topic of a cluster at one moment, and those that may still be there."""
+    """Every topic of a cluster at one moment, and those that may still exist."""
 
     counts: Mapping[str, int]  # partitions, those without a leader included
     leaders: Mapping[Partition, int]  # broker id; partitions without a leader are missing
     ids: Mapping[str, UUID]  # brokers before Kafka 2.8 have none
-    unknown: AbstractSet[str] = frozenset()  # not listed, and said not to exist: once so far
-    hidden: Mapping[str, str] = {}  # not listed, and not said not to exist: why they are kept
-    is_whole: bool = True  # False: too little was listed to tell by it what does not exist
+    unknown: AbstractSet[str] = frozenset()  # not listed; a broker said once they do not exist
+    hidden: Mapping[str, str] = {}  # not listed, but no broker said they do not exist; why
+    is_whole: bool = True  # False: the listing is too short to conclude what does not exist
 
     @property
     def leaderless(self) -> int:
@@ -68,25 +68,25 @@ class TopicListing(NamedTuple):
         }
 
 
-class Question(NamedTuple):
+class EndsRequest(NamedTuple):
     which: OffsetSpec
     isolation: IsolationLevel
     timeout_s: float
 
 
 class Ends(NamedTuple):
-    """What one round brought. `missing` partitions gave no answer, for the reason named."""
+    """The ends read in one round, and the partitions without one, with the reason."""
 
     table: pa.Table
     missing: Mapping[Partition, str]
 
 
 class NamedTopics(NamedTuple):
-    """What brokers answered about topics asked for by name."""
+    """What brokers answered about topics requested by name."""
 
     found: TopicListing
-    unknown: AbstractSet[str]  # they do not exist, a broker says
-    problems: Mapping[str, str]  # why nothing is known of the others
+    unknown: AbstractSet[str]  # a broker says that they do not exist
+    problems: Mapping[str, str]  # why there is no answer about the others
 
 
 def list_topics(
@@ -97,7 +97,7 @@ def list_topics(
 ) -> TopicListing:
     """All topics, internal ones included. Raises KafkaException when no broker answers.
 
-    What could not be learnt of a topic this time is taken from `before`.
+    What the brokers do not say about a topic this time is taken from `before`.
     """
     before = before or TopicListing({}, {}, {})
     metadata = admin.list_topics(timeout=timeout_s)
@@ -112,22 +112,22 @@ def list_topics(
         },
         ids={},
     )
-    named = _ask_by_name(admin, listed.counts.keys(), before.counts.keys(), timeout_s)
-    return settled(before, listed, named, needed, metadata.brokers.keys())
+    named = _describe(admin, listed.counts.keys(), before.counts.keys(), timeout_s)
+    return merge_listings(before, listed, named, needed, metadata.brokers.keys())
 
 
-def settled(
+def merge_listings(
     before: TopicListing,
     listed: TopicListing,
     named: NamedTopics,
     needed: AbstractSet[str],
     brokers: AbstractSet[int],
 ) -> TopicListing:
-    """What a listing says, and what is to be thought of topics that it lacks.
+    """The topics of a listing, and those that it lacks but that may still exist.
 
-    Rights may be gone for a moment, or a broker may not know everything yet. So a topic is gone
-    only if two listings in a row lack it and a broker says, both times, that it does not exist.
-    A listing that is empty, or lacks a topic that is `needed`, is no evidence against others.
+    Our rights may be missing for a moment, or a broker may not know everything yet. So a topic is
+    gone only if two listings in a row lack it and a broker says, both times, that it does not
+    exist. An empty listing, or one that lacks a `needed` topic, proves nothing about others.
     """
     is_whole = bool(listed.counts) and needed <= listed.counts.keys()
     unknown = {*named.unknown} - listed.counts.keys()
@@ -159,12 +159,12 @@ def _leaders(
     }
 
 
-def _ask_by_name(
+def _describe(
     admin: AdminClient, listed: AbstractSet[str], before: AbstractSet[str], timeout_s: float
 ) -> NamedTopics:
-    """What the listing does not tell: of topics that it lacks all, of the others their ids.
+    """Request topics by name: all about those that the listing lacks, the ids of the others.
 
-    By its id a KIP-848 assignment names a topic, and a topic made anew is told from the old one.
+    KIP-848 assignments name topics by id, and a topic that is created again gets a new one.
     """
     described: dict[str, TopicDescription] = {}
     unknown, problems = set(), {}
@@ -203,9 +203,9 @@ def _uuid(found: Uuid) -> UUID | None:
 
 
 def renew_leaders(admin: AdminClient, timeout_s: float = TIMEOUT_S) -> None:
-    """Let a client learn who leads now. Raises KafkaException when no broker answers.
+    """Refresh a client's list of leaders. Raises KafkaException when no broker answers.
 
-    It does not by itself: told that what it knows is outdated, it asks with the same again.
+    It does not do so by itself when a broker says that it is not the leader any more.
     """
     admin.list_topics(timeout=timeout_s)
 
@@ -218,54 +218,54 @@ def fetch_ends(
     isolation: IsolationLevel = UNCOMMITTED,
     timeout_s: float = TIMEOUT_S,
 ) -> Ends:
-    """Ask each leader for its partitions' ends; read committed: ends before open transactions."""
-    question = Question(which, isolation, timeout_s)
+    """Request the ends from each leader; read committed: the ends before open transactions."""
+    request = EndsRequest(which, isolation, timeout_s)
     by_leader: dict[int, list[Partition]] = defaultdict(list)
     for partition, leader in leaders.items():
         by_leader[leader].append(partition)
     ends: dict[Partition, int] = {}
     missing: dict[Partition, str] = {}
     with ThreadPoolExecutor(max_workers=max(len(by_leader), 1)) as brokers:
-        asked = [
-            brokers.submit(_ask_broker, admin, partitions, question)
+        replies = [
+            brokers.submit(_fetch_from_broker, admin, partitions, request)
             for partitions in by_leader.values()
         ]
-        for answer in as_completed(asked):
-            got, failed = answer.result()
-            ends |= got
+        for reply in as_completed(replies):
+            found, failed = reply.result()
+            ends |= found
             missing |= failed
     return Ends(_table(ends), missing)
 
 
-def _ask_broker(
-    admin: AdminClient, partitions: list[Partition], question: Question
+def _fetch_from_broker(
+    admin: AdminClient, partitions: list[Partition], request: EndsRequest
 ) -> tuple[dict[Partition, int], dict[Partition, str]]:
     ends: dict[Partition, int] = {}
     missing: dict[Partition, str] = {}
     for chunk in _chunks(partitions):
         futures = admin.list_offsets(
-            {TopicPartition(*partition): question.which for partition in chunk},
-            isolation_level=question.isolation,
-            request_timeout=question.timeout_s,
+            {TopicPartition(*partition): request.which for partition in chunk},
+            isolation_level=request.isolation,
+            request_timeout=request.timeout_s,
         )
         silence = ""
         for where, future in futures.items():
             partition = where.topic, where.partition
             try:
-                offset = future.result(2 * question.timeout_s).offset
+                offset = future.result(2 * request.timeout_s).offset
             except KafkaException as error:
                 missing[partition] = error.args[0].str()
                 silence = missing[partition] if error.args[0].code() in SILENT else silence
             except TimeoutError:
                 missing[partition] = silence = NO_ANSWER
             else:
-                # Of a broker that does not answer the client tells no error but a negative offset.
+                # For a broker that does not answer the client returns a negative offset, no error.
                 if offset >= 0:
                     ends[partition] = offset
                 else:
                     missing[partition] = silence = NO_ANSWER
         if silence and ends.keys().isdisjoint(chunk):
-            # The broker does not answer: the rest would only wait as long again.
+            # The broker does not answer: do not wait as long again for the rest.
             rest = (each for each in partitions if each not in ends)
             missing = dict.fromkeys(rest, silence) | missing
             break
@@ -285,10 +285,10 @@ def _table(ends: Mapping[Partition, int]) -> pa.Table:
 
 
 def is_silence(problem: str) -> bool:
-    """Whether a broker gave no answer; else it gave one, though not an end."""
+    """Whether this problem means that a broker did not answer, not that it answered an error."""
     return problem == NO_ANSWER or "Local: " in problem  # librdkafka's own, not a broker's
 
 
 def by_number(ends: pa.Table) -> dict[int, int]:
-    """The ends of a single topic."""
+    """The ends of a single topic, by partition."""
     return dict(zip(ends["partition"].to_pylist(), ends["offset"].to_pylist(), strict=True))

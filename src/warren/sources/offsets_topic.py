@@ -1,7 +1,7 @@
 """`__consumer_offsets` as a stream of RECORDS.
 
-The stream keeps no position of its own: it starts where it is told to, says with each batch how far
-it has read, and its checkpoint is a scratch directory. What has been folded is what counts.
+The stream keeps no position of its own: the caller gives the start, each batch says how far it
+goes, and the checkpoint is a scratch directory. Our position is what has been folded.
 """
 
 import json
@@ -17,22 +17,22 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 Positions = Mapping[int, int]  # partition of the offsets topic -> next offset to read
 
-# A batch takes what has come up to this many records: a handful when caught up, all when not.
+# A batch holds the records that have come, at most this many: few of them when caught up.
 BATCH_RECORDS = 400_000
 # Below this a batch is one task: starting more of them would cost more than the records.
 SMALL_BATCH = 20_000
-TRIGGER = "1800 milliseconds"  # an answer is then less than two seconds old, the batch included
+TRIGGER = "1800 milliseconds"  # so that verdicts are less than two seconds old
 
 READING = {
-    "failOnDataLoss": "false",  # compaction and deletion make holes; they are no reason to stop
+    "failOnDataLoss": "false",  # compaction and deletion leave gaps; that is no reason to stop
     "maxOffsetsPerTrigger": str(BATCH_RECORDS),
-    # An answer without data must not hold a batch up; large answers make catching up fast.
+    # An empty fetch must not hold a batch up; large fetches make catching up fast.
     "kafka.fetch.max.wait.ms": "10",
     "kafka.max.poll.records": "50000",
     "kafka.max.partition.fetch.bytes": str(16 << 20),
     "kafka.fetch.max.bytes": str(100 << 20),
     "kafka.receive.buffer.bytes": str(1 << 20),
-    # A broker that dies under a task must not take a core from other clusters for long.
+    # A broker that dies during a task must not keep a core from other clusters for long.
     "kafkaConsumer.pollTimeoutMs": "20000",
     # Nor may a partition that has just lost its leader hold up the others for Kafka's full minute.
     "kafka.default.api.timeout.ms": "20000",
@@ -40,27 +40,27 @@ READING = {
 
 
 class TopicSource(NamedTuple):
-    """Which topic to read, how to reach it, and from where on."""
+    """Which topic to read, how to connect, and where to start."""
 
     topic: str
     options: Mapping[str, str]
     start: Positions
-    until_now: bool = False  # end where the topic ends now
+    until_now: bool = False  # stop where the topic ends now
 
 
 class Batch(NamedTuple):
-    """One micro-batch, decoded, and the positions that its end stands for."""
+    """One micro-batch, decoded, and the positions after it."""
 
     table: pa.Table
     until: Positions
 
 
 class ReadingStopped(Exception):
-    """Ends a batch that nobody waits for any more."""
+    """Ends a batch that is no longer needed."""
 
 
 class HandOver:
-    """Between Spark's thread and ours: a batch is folded while the next is read, never a third."""
+    """The queue between Spark's thread and ours: one batch is folded, one is read, no third."""
 
     def __init__(self) -> None:
         self._room = threading.Semaphore(2)
@@ -87,7 +87,7 @@ class HandOver:
         return not self._ready.empty()
 
     def done(self) -> None:
-        """Say that the batch taken last has been folded."""
+        """Note that the batch taken last has been folded."""
         self._room.release()
 
     def stop(self) -> None:
@@ -119,7 +119,7 @@ def each_batch(
         hand_over.wait_for_room()
         until = _read_until(scratch, number)
         size = sum(end - max(position.get(p, 0), 0) for p, end in until.items())
-        # Asked each time: executors come and go.
+        # Looked up each time: executors come and go.
         tasks = 1 if size < SMALL_BATCH else context.defaultParallelism
         table = batch.coalesce(tasks).toArrow()
         position.update(until)
@@ -133,7 +133,7 @@ def each_batch(
 
 
 def _read_until(scratch: Path, number: int) -> dict[int, int]:
-    """Where a batch ends: Spark writes it down before it runs the batch, and tells nobody else."""
+    """Where a batch ends: Spark writes it to the checkpoint before it runs the batch."""
     *_, offsets = (scratch / "offsets" / str(number)).read_text().splitlines()
     (partitions,) = json.loads(offsets).values()
     return {int(partition): offset for partition, offset in partitions.items()}

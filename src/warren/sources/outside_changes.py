@@ -1,4 +1,4 @@
-"""Commits and owners that are kept as nodes in ZooKeeper: what a change of the tree means."""
+"""Commits and owners from outside the offsets topic; in ZooKeeper each is a node of a tree."""
 
 from collections import Counter
 from typing import NamedTuple, Protocol
@@ -21,7 +21,7 @@ class OutsideKey(NamedTuple):
 
 class OutsideCommit(NamedTuple):
     key: OutsideKey
-    offset: int | None  # None: it is gone
+    offset: int | None  # None: the commit was removed
     committed_ms: int
     order: int
 
@@ -32,7 +32,7 @@ class Owner(NamedTuple):
 
 
 class Layout(Protocol):
-    """Where a kind of consumer keeps what."""
+    """Which nodes hold the commits and owners of a kind of consumer."""
 
     base: str
 
@@ -45,12 +45,12 @@ class Layout(Protocol):
 
 class OutsideChanges(NamedTuple):
     commits: list[OutsideCommit]
-    owners: dict[str, Owners]  # all owners there are, of every group with a change in them
+    owners: dict[str, Owners]  # of every group whose owners changed, all its owners
     skipped: Counter[str]
 
 
 class ChangeCollector:
-    """Remembers which node told what, for when it is gone."""
+    """Turns changed nodes into commits and owners; remembers each node for its removal."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -58,73 +58,73 @@ class ChangeCollector:
         self._owned: dict[Parts, OutsideKey] = {}
         self._owners: dict[str, Owners] = {}
         self._of_group: Counter[str] = Counter()  # partitions with a commit
-        self._unclear: set[Parts] = set()  # nodes that say nothing we understand
+        self._unclear: set[Parts] = set()  # nodes that we could not read
 
     @property
     def groups(self) -> set[str]:
-        """Those that have a commit here."""
+        """Groups that have a commit here."""
         return {*self._of_group}
 
     @property
-    def clear(self) -> dict[str, set[tuple[str, int]]]:
-        """The partitions of groups all of whose nodes were understood."""
+    def understood(self) -> dict[str, set[tuple[str, int]]]:
+        """The partitions of each group, of groups whose nodes could all be read."""
         found: dict[str, set[tuple[str, int]]] = {}
         for group, topic, partition in self._commits.values():
             found.setdefault(group, set()).add((topic, partition))
         unclear = {parts[0] for parts in self._unclear}
         return {group: partitions for group, partitions in found.items() if group not in unclear}
 
-    def take(self, changes: TreeChanges) -> OutsideChanges:
-        reported = OutsideChanges([], {}, Counter())
-        if changes.unreadable:
-            reported.skipped[UNREADABLE_NODE] += changes.unreadable
-        for parts in changes.gone:
-            self._forget(parts, reported)
-        for parts, leaf in changes.written.items():
+    def take(self, nodes: TreeChanges) -> OutsideChanges:
+        changes = OutsideChanges([], {}, Counter())
+        if nodes.unreadable:
+            changes.skipped[UNREADABLE_NODE] += nodes.unreadable
+        for parts in nodes.gone:
+            self._forget(parts, changes)
+        for parts, leaf in nodes.written.items():
             try:
-                told = self._layout.read(parts, leaf)
+                content = self._layout.read(parts, leaf)
             except Unreadable as error:
-                reported.skipped[error.field] += 1
+                changes.skipped[error.field] += 1
                 self._unclear.add(parts)
                 continue
             self._unclear.discard(parts)
-            if isinstance(told, OutsideCommit):
-                self._commit(parts, told, reported)
+            if isinstance(content, OutsideCommit):
+                self._commit(parts, content, changes)
             else:
-                self._own(parts, told, reported)
-        return reported
+                self._own(parts, content, changes)
+        return changes
 
-    def _commit(self, parts: Parts, commit: OutsideCommit, reported: OutsideChanges) -> None:
+    def _commit(self, parts: Parts, commit: OutsideCommit, changes: OutsideChanges) -> None:
         if self._commits.get(parts, commit.key) != commit.key:
-            self._forget(parts, reported)  # the node is about another partition now
+            self._forget(parts, changes)  # the node is about another partition now
         if parts not in self._commits:
             self._commits[parts] = commit.key
             self._of_group[commit.key.group] += 1
-        reported.commits.append(commit)
+        changes.commits.append(commit)
 
-    def _own(self, parts: Parts, told: Owner, reported: OutsideChanges) -> None:
-        group, topic, partition = self._owned[parts] = told.key
+    def _own(self, parts: Parts, owner: Owner, changes: OutsideChanges) -> None:
+        group, topic, partition = self._owned[parts] = owner.key
         owners = self._owners.setdefault(group, {})
-        owners[topic, partition] = (told.owner, "")
-        reported.owners[group] = owners
+        owners[topic, partition] = (owner.owner, "")
+        changes.owners[group] = owners
 
-    def _forget(self, parts: Parts, reported: OutsideChanges) -> None:
+    def _forget(self, parts: Parts, changes: OutsideChanges) -> None:
         self._unclear.discard(parts)
         if key := self._commits.pop(parts, None):
-            reported.commits.append(OutsideCommit(key, None, 0, 0))
+            changes.commits.append(OutsideCommit(key, None, 0, 0))
             self._of_group[key.group] -= 1
             if not self._of_group[key.group]:
                 del self._of_group[key.group]
         if key := self._owned.pop(parts, None):
             owners = self._owners[key.group]
             owners.pop((key.topic, key.partition), None)
-            reported.owners[key.group] = owners
+            changes.owners[key.group] = owners
             if not owners:
                 del self._owners[key.group]
 
 
 def number(text: str, greatest: int, field: str) -> int:
-    """A number written plainly, in range; raises `Unreadable`."""
+    """A decimal number from 0 to `greatest`; raises `Unreadable`."""
     is_plain = text.isascii() and text.isdecimal() and len(text) <= len(str(greatest))
     if not is_plain or int(text) > greatest:
         raise Unreadable(field)

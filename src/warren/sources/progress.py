@@ -1,4 +1,4 @@
-"""How far the reading of an offsets topic has come, and what of it could not be read.
+"""How far an offsets topic has been read, and which records could not be decoded.
 
 Time is an argument, in seconds.
 """
@@ -16,67 +16,68 @@ QUIET_S = 60.0
 
 
 class Skips:
+    """Counts records that could not be decoded, and logs each reason once a minute."""
+
     def __init__(self) -> None:
         self.total: Counter[str] = Counter()
-        self._told: dict[
-            str, tuple[float, int]
-        ] = {}  # when a reason was logged, and the total then
+        # By reason: when it was logged last, and the total then.
+        self._logged: dict[str, tuple[float, int]] = {}
 
     def add(self, consumer: str, reasons: Mapping[str, int], now: float) -> None:
         self.total.update(reasons)
         for reason in reasons:
-            told_at, told = self._told.get(reason, (float("-inf"), 0))
-            if not 0 <= now - told_at < QUIET_S:  # it may be set back
-                self._told[reason] = (now, self.total[reason])
+            logged_at, logged = self._logged.get(reason, (float("-inf"), 0))
+            if not 0 <= now - logged_at < QUIET_S:  # the clock may go back
+                self._logged[reason] = (now, self.total[reason])
                 log.warning(
                     "failed to decode",
                     type="module",
                     coordinator="consumer",
                     name=consumer,
                     reason=reason,
-                    records=self.total[reason] - told,
+                    records=self.total[reason] - logged,
                 )
 
 
-HELD_AFTER_S = 20  # commits of a transaction take milliseconds; one that stands this long hangs
+HELD_AFTER_S = 20  # a transaction of commits takes milliseconds; one open this long hangs
 RATE_OVER_S = 10.0
-LATE_S = 30.0  # who has not reached by now the end of so long ago is not caught up
-PATIENCE_S = 30.0  # how long a partition that gives no answer is waited for
-ENDS_AHEAD = 512  # ends of one partition that are remembered until they are reached
+LATE_S = 30.0  # caught up: the end of this long ago has been reached
+PATIENCE_S = 30.0  # how long to wait for a partition that does not answer
+ENDS_AHEAD = 512  # ends of one partition to remember until they are reached
 
 
 @dataclass
 class Progress:
-    """Positions in the offsets topic: where we are, where its end is, since when it stands."""
+    """Positions in the offsets topic: ours, its ends, and since when an open transaction blocks."""
 
     position: dict[int, int] = field(default_factory=dict)  # next record to fold
     end: dict[int, int] = field(
         default_factory=dict
     )  # next record to be written, transactions open or not
-    stable: dict[int, int] = field(default_factory=dict)  # up to here nothing is open
+    stable: dict[int, int] = field(default_factory=dict)  # no open transaction before this
     read_s: dict[int, float] = field(default_factory=dict)  # all written before this is folded
-    shortened: set[int] = field(default_factory=set)  # lost records that were read: read anew
+    shortened: set[int] = field(default_factory=set)  # partitions that lost records we had read
     records: int = 0  # read since the start
     restarts: int = 0
     unanswered: list[int] = field(default_factory=list)  # partitions whose leader gave no answer
-    problem: str = ""  # why nothing is being read, if so
-    _ahead: dict[int, deque[tuple[float, int]]] = field(default_factory=dict)  # not reached yet
-    _standing_since: dict[int, float] = field(default_factory=dict)  # before something open
+    problem: str = ""  # why reading fails; empty: it does not
+    _ahead: dict[int, deque[tuple[float, int]]] = field(default_factory=dict)  # ends to reach
+    _blocked_since: dict[int, float] = field(default_factory=dict)  # by an open transaction
     _counted: deque[tuple[float, int]] = field(default_factory=deque)  # moments, records by then
     _target: dict[int, float] = field(default_factory=dict)  # an end seen some time ago
     _target_s: float = 0.0  # when it was seen
-    _answered_s: dict[int, float] = field(default_factory=dict)  # by partition, an end of it
+    _answered_s: dict[int, float] = field(default_factory=dict)  # by partition, its last end
     _seen_s: float = -math.inf  # when any end was seen last
     is_caught_up: bool = False  # whether the end of a while ago has been reached
     has_caught_up: bool = False  # whether it ever was
 
     def begin(self, start: Mapping[int, int], now: float) -> None:
-        """Reading begins, or begins anew, from here."""
+        """Start reading, or start again, from here."""
         self.position.update(start)
         self.problem = ""
         self._counted = deque([(now, self.records)])
         self._ahead.clear()
-        self._target, self.is_caught_up = {}, False  # who knows how long nothing was read
+        self._target, self.is_caught_up = {}, False  # nothing may have been read for long
         self._answered_s = dict.fromkeys(start, now)
 
     def advance(self, until: Mapping[int, int], records: int, now: float) -> None:
@@ -98,15 +99,15 @@ class Progress:
         now: float,
         position: Mapping[int, int] | None = None,
     ) -> None:
-        """Take in ends that were asked for at `now`, when reading stood at `position`."""
+        """Note ends that were requested at `now`, when we had read up to `position`."""
         for partition, offset in stable.items():
             if end.get(partition, offset) == offset:  # nothing is open
-                self._standing_since.pop(partition, None)
+                self._blocked_since.pop(partition, None)
             elif self.stable.get(partition) != offset:
-                self._standing_since[partition] = now
+                self._blocked_since[partition] = now
             else:
-                since = self._standing_since.get(partition, now)
-                self._standing_since[partition] = min(since, now)  # the clock may be set back
+                since = self._blocked_since.get(partition, now)
+                self._blocked_since[partition] = min(since, now)  # the clock may be set back
         self._look_ahead(end, position or {}, now)
         self.end.update(end)
         self.stable.update(stable)
@@ -114,25 +115,25 @@ class Progress:
             self._aim(stable, now)
 
     def forget_positions(self) -> None:
-        """The topic was made anew: where it was read to, and its ends, are no more."""
+        """Forget positions and ends: the topic was deleted and created again."""
         for facts in (self.position, self.end, self.stable, self.read_s, self._ahead):
             facts.clear()
         self.shortened.clear()
-        self._standing_since.clear()
+        self._blocked_since.clear()
         self._target, self.is_caught_up = {}, False
 
     def held_back(self, now: float) -> list[int]:
-        """Partitions that a hanging transaction keeps from being read further."""
-        standing = self._standing_since.items()
-        return sorted(partition for partition, since in standing if now - since >= HELD_AFTER_S)
+        """Partitions that we cannot read further because of a hanging transaction."""
+        blocked = self._blocked_since.items()
+        return sorted(partition for partition, since in blocked if now - since >= HELD_AFTER_S)
 
     @property
     def remaining(self) -> int:
-        """Records between here and what can be read now."""
+        """Records that can be read now and have not been."""
         return sum(max(end - self.position.get(p, end), 0) for p, end in self.stable.items())
 
     def rate(self, now: float) -> float:
-        """Records a second, lately."""
+        """Records a second, over the last seconds."""
         if not self._counted:
             return 0.0
         since, count = self._counted[0]
@@ -143,19 +144,19 @@ class Progress:
         return self.remaining / rate if rate else None
 
     def read_age_s(self, now: float) -> float | None:
-        """How long ago something was read, or reading began."""
+        """How long ago a record was read, or reading started."""
         return max(now - self._counted[-1][0], 0) if self._counted else None
 
     def end_age_s(self, now: float) -> float | None:
-        """How long ago the brokers said where the topic ends."""
+        """How long ago a broker answered with an end of the topic."""
         return max(now - self._seen_s, 0) if math.isfinite(self._seen_s) else None
 
     def read_until_s(self, partitions: Collection[int]) -> float:
-        """Up to when all of these partitions are read; minus infinity: not known of some."""
+        """Up to when all of these partitions have been read; minus infinity: unknown for some."""
         return min((self.read_s.get(each, -math.inf) for each in partitions), default=-math.inf)
 
     def behind_s(self, now: float) -> float | None:
-        """How old the least read of the partitions is that can be read; None: not known yet."""
+        """How far we are behind in the slowest partition that answers; None: not known yet."""
         lately = [each for each, at in self._answered_s.items() if now - at < PATIENCE_S]
         as_of = self.read_until_s([each for each in lately if each in self.position])
         if not lately:
@@ -163,7 +164,7 @@ class Progress:
         return max(now - as_of, 0) if math.isfinite(as_of) else None
 
     def _look_ahead(self, ends: Mapping[int, int], position: Mapping[int, int], now: float) -> None:
-        """Remember ends until they are reached; notice those before what was read."""
+        """Remember ends until they are reached; notice partitions that end before our position."""
         for partition, end in ends.items():
             if end < position.get(partition, end):
                 self.shortened.add(partition)
@@ -183,9 +184,9 @@ class Progress:
             self.read_s[partition] = ahead.popleft()[0]
 
     def _aim(self, stable: Mapping[int, int], now: float) -> None:
-        """See whether the end aimed at was reached in time; if it was reached, aim at this one.
+        """Check whether the target was reached in time; once it is, these ends are the next one.
 
-        Partitions that give no answer for long take no commits either: they are not waited for.
+        A partition that has not answered for long takes no commits either: do not wait for it.
         """
         self._answered_s |= dict.fromkeys(stable, now)
         waited_for = {each for each, at in self._answered_s.items() if now - at < PATIENCE_S}

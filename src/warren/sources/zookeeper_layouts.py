@@ -53,7 +53,7 @@ PARTITION = "partition_"
 
 
 class SpoutOffset(msgspec.Struct):
-    """What counts of the JSON; it also names the topology and the partition's broker."""
+    """The fields of the JSON that we use; it also has the topology and the partition's broker."""
 
     topic: Annotated[str, Meta(min_length=1)]
     partition: Annotated[int, Meta(ge=0, le=GREATEST_PARTITION)]

@@ -1,6 +1,6 @@
 """A part of ZooKeeper's tree, kept up to date by watches.
 
-A watch tells once that something has changed, not what: its node is read again, which sets the next
+A watch fires once, and does not say what changed: the node is read again, which sets the next
 watch. All watches end with the connection, so after each reconnection everything is read again.
 """
 
@@ -21,16 +21,16 @@ from kazoo.exceptions import (
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KazooState, WatchedEvent
 
-BATCH = 1000  # nodes asked for at once
+BATCH = 1000  # nodes requested at once
 ANSWER_S = 20.0
-RETRY_S = 10.0  # after which a node that could not be read is tried again
+RETRY_S = 10.0  # between attempts to read a node
 
 Parts = tuple[str, ...]  # names from the base of the tree down
 
 
 class Kind(Enum):
-    BRANCH = auto()  # whose children count
-    LEAF = auto()  # whose data counts
+    BRANCH = auto()  # we read its children
+    LEAF = auto()  # we read its data
 
 
 class Leaf(NamedTuple):
@@ -42,55 +42,58 @@ class Leaf(NamedTuple):
 class TreeChanges(NamedTuple):
     written: dict[Parts, Leaf]
     gone: list[Parts]
-    unreadable: int  # nodes that will be tried again
+    unreadable: int  # nodes that will be retried
 
 
 class Tree:
     def __init__(
         self, base: str, kind: Callable[[Parts], Kind | None], retry_s: float = RETRY_S
     ) -> None:
-        """`kind` says what a node is; None: it is of no interest."""
+        """`kind` says what a node is; None: it is ignored."""
         self._base = base
         self._retry_s = retry_s
         self._kind = kind
         self._client: KazooClient | None = None
-        self._branches: dict[Parts, set[str]] = {}  # those that were read, and their children
+        self._branches: dict[Parts, set[str]] = {}  # children of each branch that was read
         self._leaves: set[Parts] = set()
-        # What watches told; None: the connection is new, everything may have changed.
-        self._told: queue.SimpleQueue[Parts | None] = queue.SimpleQueue()
-        self._dirty: set[Parts] = set()  # to be read
-        self._later: dict[Parts, float] = {}  # could not be read; when to try again
-        self._is_cut = True  # the connection was lost, or not there yet, and not all is read again
-        self._behind: set[Parts] = set()  # to be read before all has been, on this connection
-        self.is_there = True  # whether there is such a path
-        self._marked: set[Parts] | None = set()  # to be read, of a moment; None: of the next turn
+        # Nodes whose watch fired; None: the connection is new, everything may have changed.
+        self._fired: queue.SimpleQueue[Parts | None] = queue.SimpleQueue()
+        self._dirty: set[Parts] = set()  # to read
+        self._retry_at: dict[Parts, float] = {}  # nodes that could not be read
+        self._is_cut = True  # not connected, or only just connected
+        self._behind: set[Parts] = set()  # not read yet since we connected
+        self.is_there = True  # whether the base exists
+        self._marked: set[Parts] | None = (
+            set()
+        )  # dirty nodes at the mark; None: mark at next refresh
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that can be read has been since the connection was made."""
+        """Whether everything that can be read has been since we connected."""
         return not self._is_cut and not self._behind
 
     def mark(self) -> None:
-        """Note what watches have told by the next turn; `is_mark_read` tells when it is read."""
+        """Mark the nodes whose watch has fired by the next refresh; see `is_mark_read`."""
         self._marked = None
 
     @property
     def is_mark_read(self) -> bool:
+        """Whether all marked nodes have been read."""
         return self.is_complete and self._marked is not None and not self._marked
 
     @property
     def unread(self) -> set[str]:
-        """The nodes below the base that could not be read, or something below them."""
-        return {parts[0] for parts in self._later if parts}
+        """The names right below the base that could not be read completely."""
+        return {parts[0] for parts in self._retry_at if parts}
 
     def begin(self, client: KazooClient) -> None:
-        """Read with this client, which is not started yet, from now on."""
+        """Use this client, which is not started yet."""
         self._client = client
         self._is_cut = True
         client.add_listener(self._on_state)
 
     def refresh(self, wait_s: float) -> TreeChanges:
-        """Read what changed, or wait for it; a part of it when it is much."""
+        """Read a batch of changed nodes; wait for a change if there is none."""
         self._gather(wait_s)
         if self._marked is None:
             self._marked = {*self._dirty}
@@ -99,8 +102,8 @@ class Tree:
         if client is None or not client.connected:
             return changes
         batch = [self._dirty.pop() for _ in range(min(BATCH, len(self._dirty)))]
-        asked = [(parts, self._ask(client, parts)) for parts in batch]
-        for parts, result in asked:
+        requests = [(parts, self._request(client, parts)) for parts in batch]
+        for parts, result in requests:
             self._marked.discard(parts)
             try:
                 self._take(parts, result.get(timeout=ANSWER_S), changes)
@@ -111,40 +114,40 @@ class Tree:
                 self._dirty.add(parts)
                 self._marked.add(parts)
             except KazooException as error:
-                self._put_off(parts, error)
+                self._retry_later(parts, error)
                 changes = changes._replace(unreadable=changes.unreadable + 1)
         return changes
 
-    def _put_off(self, parts: Parts, error: KazooException) -> None:
-        """Without a branch not all has been read, unless we are not to see that part of it."""
-        self._later[parts] = time.monotonic() + self._retry_s
+    def _retry_later(self, parts: Parts, error: KazooException) -> None:
+        """The tree is incomplete without a branch, unless it is one we have no right to read."""
+        self._retry_at[parts] = time.monotonic() + self._retry_s
         is_hidden = parts and isinstance(error, NoAuthError)
         if is_hidden or self._kind(parts) is Kind.LEAF:
             self._behind.discard(parts)
 
     def _gather(self, wait_s: float) -> None:
         now = time.monotonic()
-        due = [parts for parts, at in self._later.items() if at <= now]
+        due = [parts for parts, at in self._retry_at.items() if at <= now]
         for parts in due:
-            del self._later[parts]
+            del self._retry_at[parts]
         self._dirty.update(due)
         try:
             if not self._dirty or not (self._client and self._client.connected):
-                self._note(self._told.get(timeout=wait_s))
+                self._note(self._fired.get(timeout=wait_s))
             while True:
-                self._note(self._told.get_nowait())
+                self._note(self._fired.get_nowait())
         except queue.Empty:
             return
 
-    def _note(self, told: Parts | None) -> None:
-        if told is not None:
-            self._dirty.add(told)
+    def _note(self, fired: Parts | None) -> None:
+        if fired is not None:
+            self._dirty.add(fired)
             return
         self._behind.update([(), *self._branches, *self._leaves])
         self._dirty |= self._behind
         self._is_cut = False
 
-    def _ask(self, client: KazooClient, parts: Parts) -> Any:
+    def _request(self, client: KazooClient, parts: Parts) -> Any:
         path = self._path(parts)
         if self._kind(parts) is Kind.LEAF:
             return client.get_async(path, watch=self._on_change)
@@ -175,8 +178,8 @@ class Tree:
     def _remove(self, parts: Parts, changes: TreeChanges) -> None:
         self._dirty.discard(parts)
         self._behind.discard(parts)
-        self._later.pop(parts, None)
-        changes.written.pop(parts, None)  # it was read a moment before it went
+        self._retry_at.pop(parts, None)
+        changes.written.pop(parts, None)  # it was read just before it was removed
         if parts in self._leaves:
             self._leaves.remove(parts)
             changes.gone.append(parts)
@@ -184,16 +187,16 @@ class Tree:
             self._remove((*parts, name), changes)
 
     def _expect_base(self, client: KazooClient, parts: Parts) -> None:
-        """Of a node that is gone its parent tells when it is back; the base has none."""
+        """Watch for the base to be created; for other nodes the watch of the parent does it."""
         if parts:
             return
         self.is_there = False
         try:
             found = client.exists_async(self._base, watch=self._on_change).get(timeout=ANSWER_S)
         except (KazooException, KazooTimeoutError):
-            found = True  # find out by trying again
+            found = True  # unknown: retry
         if found:
-            self._later[()] = time.monotonic() + self._retry_s
+            self._retry_at[()] = time.monotonic() + self._retry_s
             self._behind.add(())
 
     def _path(self, parts: Parts) -> str:
@@ -202,10 +205,10 @@ class Tree:
     def _on_change(self, event: WatchedEvent) -> None:
         if event.path:  # else: the connection is gone, and so are all watches
             below = event.path[len(self._base) :].strip("/")
-            self._told.put(tuple(below.split("/")) if below else ())
+            self._fired.put(tuple(below.split("/")) if below else ())
 
     def _on_state(self, state: str) -> None:
         if state == KazooState.CONNECTED:
-            self._told.put(None)
+            self._fired.put(None)
         else:
             self._is_cut = True

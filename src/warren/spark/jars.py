@@ -1,6 +1,6 @@
-"""The jars that no Python package brings: resolved once into the user's cache.
+"""The jars that no Python package contains: downloaded once into the user's cache.
 
-Ivy, the jar fetcher inside PySpark, does it: nothing else has to be installed.
+Ivy, which is part of PySpark, downloads them: nothing else has to be installed.
 """
 
 import fcntl
@@ -22,22 +22,22 @@ from warren.errors import JarsMissing
 from warren.spark.java import java_home
 
 SPARK_JARS = Path(pyspark.__file__).parent / "jars"
-ONE_CAME = b"[SUCCESSFUL ]"  # in its log, for each file
-# Without these a host that swallows packets would hold the start for minutes.
-PATIENCE = (
+DOWNLOADED = b"[SUCCESSFUL ]"  # in Ivy's log, for each file
+# Without these a host that drops packets would delay the start for minutes.
+TIMEOUTS = (
     "-Dsun.net.client.defaultConnectTimeout=20000",
     "-Dsun.net.client.defaultReadTimeout=60000",
 )
 
 
 def shipped_with_spark() -> set[str]:
-    """Modules that must not come a second time, perhaps in another version."""
+    """Modules that must not be added again, perhaps in another version."""
     shipped = {re.sub(r"-\d[^-]*(-.*)?$", "", jar.stem) for jar in SPARK_JARS.glob("*.jar")}
     return shipped | {"commons-logging"}  # Spark has jcl-over-slf4j in its place
 
 
-def module(coordinates: Iterable[str], excluded: Iterable[str]) -> str:
-    """Write the descriptor of a module that depends on the coordinates and what they need."""
+def ivy_module(coordinates: Iterable[str], excluded: Iterable[str]) -> str:
+    """The descriptor of an Ivy module that depends on these coordinates."""
     dependencies = "".join(
         f"<dependency org={quoteattr(org)} name={quoteattr(name)} rev={quoteattr(version)}"
         ' conf="default->default"/>'
@@ -51,7 +51,7 @@ def module(coordinates: Iterable[str], excluded: Iterable[str]) -> str:
     )
 
 
-def retrieve(  # noqa: PLR0913  where from, where to, and by whom
+def retrieve(  # noqa: PLR0913  each is a path or setting of one command
     descriptor: Path,
     into: Path,
     home: Path,
@@ -60,7 +60,7 @@ def retrieve(  # noqa: PLR0913  where from, where to, and by whom
     *,
     types: Sequence[str] = ("jar", "bundle"),
 ) -> str | None:
-    """Fetch what the descriptor names; return what went wrong, in a line, if something did."""
+    """Download what the descriptor names; returns the problem in one line, or None."""
     command = _command(descriptor, into, home, environ, types)
     with log.open("wb") as output:
         done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)  # noqa: S603  our own command
@@ -73,7 +73,7 @@ def _command(
     settings = environ.get("WARREN_IVY_SETTINGS")
     return [
         str(java_home(environ) / "bin" / "java"),
-        *PATIENCE,
+        *TIMEOUTS,
         # A home of its own: a half-filled ~/.ivy2 or ~/.m2 makes Ivy fail on what it finds there.
         f"-Divy.default.ivy.user.dir={home}",
         *("-jar", str(next(SPARK_JARS.glob("ivy-*.jar")))),
@@ -85,7 +85,7 @@ def _command(
 
 
 def _complaint(output: str) -> str:
-    """Pick, of Ivy's many lines, the first thing that could not be had and why."""
+    """The first module that Ivy could not download, and why, from its long output."""
     module = re.search(r"^\s*:: (\S+#.+?)\s*$", output, re.MULTILINE)
     network = re.search(r"Server access error at url \S+ \((.+)\)", output)
     reasons = [found[1] for found in (module, network) if found]
@@ -96,10 +96,10 @@ def _complaint(output: str) -> str:
 class Bundle:
     name: str
     version: str
-    title: str  # for people
+    title: str  # for messages
     coordinates: tuple[str, ...]
-    needed: tuple[str, ...]  # beginnings of the file names without which it cannot work
-    inside_spark: bool = True  # then what Spark ships itself must stay out
+    needed: tuple[str, ...]  # prefixes of the files that it cannot work without
+    inside_spark: bool = True  # if so, leave out the modules that Spark ships
 
     @property
     def folder(self) -> str:
@@ -174,7 +174,7 @@ def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def resolve(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path]:
-    """Every jar of the bundle, from the network only the first time."""
+    """Every jar of the bundle; downloads them the first time."""
     if environ.get("WARREN_JARS"):
         return from_directory(bundle, Path(environ["WARREN_JARS"]))
     target = cache_dir(environ) / "jars" / bundle.folder
@@ -183,16 +183,16 @@ def resolve(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Pat
     return sorted(target.glob("*.jar"))
 
 
-def is_here(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether nothing has to be fetched."""
+def is_cached(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether nothing has to be downloaded."""
     target = cache_dir(environ) / "jars" / bundle.folder
     return bool(environ.get("WARREN_JARS")) or target.is_dir()
 
 
-def fetched(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> int:
-    """How many files have come, while a bundle is being fetched or after."""
+def count_downloaded(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> int:
+    """How many files have been downloaded, during or after a download."""
     log = _log(bundle, environ)
-    return log.read_bytes().count(ONE_CAME) if log.exists() else 0
+    return log.read_bytes().count(DOWNLOADED) if log.exists() else 0
 
 
 def _log(bundle: Bundle, environ: Mapping[str, str]) -> Path:
@@ -200,7 +200,7 @@ def _log(bundle: Bundle, environ: Mapping[str, str]) -> Path:
 
 
 def for_spark(bundle: Bundle, given: str, environ: Mapping[str, str] = os.environ) -> list[Path]:
-    """The bundle's jars out of `spark.jars` when that is set: files, or directories of them."""
+    """The bundle's jars, or those of `spark.jars` if it is set: files, or directories of them."""
     if not given:
         return resolve(bundle, environ)
     places = [Path(place.strip()).absolute() for place in given.split(",")]
@@ -210,15 +210,15 @@ def for_spark(bundle: Bundle, given: str, environ: Mapping[str, str] = os.enviro
 
 
 def from_directory(bundle: Bundle, directory: Path) -> list[Path]:
-    """The bundle's jars out of a directory that somebody else filled."""
-    directory = directory.absolute()  # Spark and the broker work elsewhere
+    """The bundle's jars from a directory that the user filled."""
+    directory = directory.absolute()  # Spark and the broker have another working directory
     own = directory / bundle.folder
     jars = sorted((own if own.is_dir() else directory).glob("*.jar"))
     return pick(bundle, jars, str(directory))
 
 
 def pick(bundle: Bundle, jars: list[Path], where: str) -> list[Path]:
-    """Keep the jars that the bundle is made of, and insist on the needed ones."""
+    """Keep the jars of this bundle; raises `JarsMissing` if a needed one is not there."""
     missing = [name for name in bundle.needed if not any(j.name.startswith(name) for j in jars)]
     if missing:
         names = ", ".join(f"{name.rstrip('-')}*.jar" for name in missing)
@@ -230,10 +230,10 @@ def pick(bundle: Bundle, jars: list[Path], where: str) -> list[Path]:
 
 def _fetch_once(bundle: Bundle, target: Path, environ: Mapping[str, str]) -> None:
     with _alone(target.parent, bundle):
-        if target.is_dir():  # another process was faster
+        if target.is_dir():  # another process has downloaded it
             return
         print(f"warren: fetching the jars of {bundle.title} (once)", file=sys.stderr)  # noqa: T201  progress, before logging is set up
-        # A sibling, so that the rename is atomic: the folder is there whole or not at all.
+        # In the same directory, so that the rename is atomic: the folder is never incomplete.
         scratch = Path(tempfile.mkdtemp(prefix=f".{bundle.folder}-", dir=target.parent))
         try:
             _retrieve(bundle, scratch, environ)
@@ -258,7 +258,7 @@ def _retrieve(bundle: Bundle, scratch: Path, environ: Mapping[str, str]) -> None
     cache = cache_dir(environ)
     log = _log(bundle, environ)
     excluded = shipped_with_spark() if bundle.inside_spark else set()
-    (scratch / "ivy.xml").write_text(module(bundle.coordinates, excluded))
+    (scratch / "ivy.xml").write_text(ivy_module(bundle.coordinates, excluded))
     problem = retrieve(scratch / "ivy.xml", scratch / "jars", cache / "ivy", log, environ)
     if problem:
         raise JarsMissing(bundle.title, f"{problem} (more in {log})")

@@ -1,4 +1,4 @@
-"""Java 17 or newer: found, or installed where that is a matter of one command."""
+"""Finds Java 17 or newer, or installs it where one command does it."""
 
 import os
 import re
@@ -11,12 +11,12 @@ from pathlib import Path
 from warren.errors import JavaMissing
 
 OLDEST = 17
-# Newer distributions no longer carry 17; their default is newer still.
+# Newer distributions no longer have 17, but a newer default.
 PACKAGES = ("openjdk-17-jre-headless", "default-jre-headless")
 
 
 def java_home(environ: Mapping[str, str] = os.environ, uid: int | None = None) -> Path:
-    """Find the home of a Java that Spark and Kafka can run on; callers hand it on as JAVA_HOME."""
+    """The home of a Java that can run Spark and Kafka; callers set JAVA_HOME to it."""
     home = _find(environ)
     if home is None and _may_install(environ, uid):
         _install(environ)
@@ -43,7 +43,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _usable_home(executable: Path) -> Path | None:
-    """Ask Java itself: what is on PATH may be a link, a stub or a version switcher's script."""
+    """Run Java to find out: on PATH there may be a link, a stub or a version switcher's script."""
     command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603  the user's own Java

@@ -61,19 +61,19 @@ def _sweep_scratch() -> None:
 SCRATCH = "spark.warren.scratch"  # where this session keeps what must not outlive it
 STOP_SECONDS = 5
 ALIVE_POLL_S = 0.5
-LIFELINE = "WARREN_LIFELINE"  # a descriptor, for spark-env.sh
-_lifelines: dict[ClientServer, int] = {}  # of each JVM, our end of the pipe
-_scratch: WeakKeyDictionary[SparkSession, Path] = WeakKeyDictionary()  # a dead JVM cannot be asked
+LIFELINE = "WARREN_LIFELINE"  # a file descriptor, for spark-env.sh
+_lifelines: dict[ClientServer, int] = {}  # our end of the pipe to each JVM
+_scratch: WeakKeyDictionary[SparkSession, Path] = WeakKeyDictionary()  # a dead JVM has no conf
 
 # Kafka's settings that hold credentials are `sasl.jaas.config` and `ssl.keystore.key`.
 SECRETIVE = "(?i)secret|password|passwd|token|credential|access[.]?key|account[.]key|jaas|keystore"
 ALWAYS = {
-    # The source's usual admin look-up drops internal topics: zero rows and no error. Only the
-    # older way of finding offsets reads __consumer_offsets.
+    # By default the source leaves out internal topics: zero rows and no error. Only the
+    # deprecated way of finding offsets reads __consumer_offsets.
     "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
-    # A process that runs for months: what Spark remembers of finished work has to stay small.
+    # The process runs for months: what Spark keeps about finished work has to stay small.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.retainedJobs": "20",
@@ -84,40 +84,41 @@ ALWAYS = {
     "spark.sql.streaming.minBatchesToRetain": "10",
     # Micro-batches are small and frequent; 200 shuffle tasks would cost more than the work.
     "spark.sql.shuffle.partitions": "4",
-    # One query per cluster: a pool each lets a small batch pass another cluster's catching up.
+    # A query for each cluster, each with its own pool: a small batch does not wait while another
+    # cluster catches up.
     "spark.scheduler.mode": "FAIR",
-    # The usual one asks `readlink`, a process each time, about every file of a checkpoint.
+    # The default one starts a `readlink` process for every file of a checkpoint.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
     ),
     "spark.sql.catalogImplementation": "in-memory",  # no Hive metastore
-    # Left out of Spark's pages and of plans: whatever a name or a value of this kind is found in.
+    # Spark hides settings whose name or value matches, in its pages and in plans.
     "spark.redaction.regex": SECRETIVE,
     "spark.sql.redaction.options.regex": f"{SECRETIVE}|(?i)url",
 }
 LOCAL = {
-    # Nothing outside this machine talks to the driver, and host names may not resolve.
+    # No other machine connects to the driver, and host names may not resolve.
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    # Nor does anybody else on it: Spark makes a secret that never leaves the JVM. On a cluster the
-    # secret is for its owner to give.
+    # Nor does another user of this machine: Spark makes a secret that never leaves the JVM. On a
+    # cluster its owner sets the secret.
     "spark.authenticate": "true",
     "spark.network.crypto.enabled": "true",
 }
 # Stopping a query inside foreachBatch unwinds a deep stack and overflows the default one.
-# Hadoop runs `chmod` for each file of a checkpoint, two in a batch: this is the cheap way to do so.
+# Hadoop starts `chmod` for each file of a checkpoint, two in a batch: VFORK makes that cheap.
 JAVA_OPTIONS = "-Xss8m -Djdk.lang.Process.launchMechanism=VFORK"
-OF_DRIVERS_JAVA = ("spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions")
-UNIMPORTANT = ("WARNING", "NOTE: Picked up", "Picked up")  # of Java's first lines
+DRIVER_OPTIONS = ("spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions")
+UNIMPORTANT = ("WARNING", "NOTE: Picked up", "Picked up")  # first lines of Java's output
 WITH_DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    # Which files a table has is thousands of lines at most: 50 tasks for them cost seconds.
+    # The list of a table's files has thousands of lines at most: 50 tasks for it cost seconds.
     "spark.databricks.delta.snapshotPartitions": "2",
 }
 
 
-def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by the caller
+def start_session(  # noqa: PLR0913  the caller chooses each
     master: str,
     app_name: str,
     conf: Mapping[str, str],
@@ -126,7 +127,7 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
     bundles: Sequence[jars.Bundle] = (jars.SPARK_KAFKA, jars.DELTA),
     debug: bool = False,
 ) -> SparkSession:
-    """Start Spark with our settings, the user's (`conf`) above them; one session in a process."""
+    """Start Spark with our settings; the user's (`conf`) win. One session in a process."""
     given = conf.get("spark.jars", "")
     paths = [path for bundle in bundles for path in jars.for_spark(bundle, given)]
     java_options = (JAVA_OPTIONS, conf.get("spark.driver.extraJavaOptions", ""))
@@ -134,7 +135,7 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
     place = make_scratch()
     settings = {
         **ALWAYS,
-        # Only when local: workers of a cluster have disks of their own.
+        # Only when local: the workers of a cluster have their own disks.
         **({**LOCAL, "spark.local.dir": str(place)} if is_local else {}),
         **(WITH_DELTA if jars.DELTA in bundles else {}),
         **conf,
@@ -156,7 +157,7 @@ def start_session(  # noqa: PLR0913  the edges of one process: each is chosen by
 
 
 def stop_session(spark: SparkSession) -> None:
-    """Stop Spark and end its JVM, so that nothing is left when this returns."""
+    """Stop Spark and end its JVM; both are gone when this returns."""
     if _exit_code() is None:
         spark.stop()
     _end_jvm()
@@ -165,9 +166,10 @@ def stop_session(spark: SparkSession) -> None:
 
 
 def wait_while_alive(spark: SparkSession, stop: threading.Event) -> None:
-    """Wait for `stop`; raises SparkDied when Spark, or the JVM it is in, ends before.
+    """Wait for `stop`; raises SparkDied if Spark or its JVM ends before.
 
-    A new one would need new streams, tables and sessions everywhere; a new process has them all.
+    A new Spark would need new streams, tables and sessions everywhere; it is simpler to restart
+    the process.
     """
     while not stop.wait(ALIVE_POLL_S):
         code = _exit_code()
@@ -176,23 +178,23 @@ def wait_while_alive(spark: SparkSession, stop: threading.Event) -> None:
 
 
 def _is_stopped(spark: SparkSession) -> bool:
-    """As when the master of a cluster has removed the application."""
+    """Whether Spark was stopped, such as by a cluster's master that removed the application."""
     try:
         return bool(spark.sparkContext._jsc.sc().isStopped())  # noqa: SLF001  the only place that knows
-    except Py4JError:  # the JVM is ending: its exit code will tell
+    except Py4JError:  # the JVM is ending: see its exit code
         return False
 
 
 def _exit_code() -> int | None:
-    """Of the JVM; None while it lives."""
+    """The exit code of the JVM; None while it runs."""
     gateway = SparkContext._gateway  # noqa: SLF001  the only place that knows
     return gateway.proc.poll() if gateway else 0
 
 
 def _set_environment(master: str, *, debug: bool) -> None:
-    """PySpark's launcher takes these from the environment only."""
+    """Set what PySpark's launcher reads from the environment only."""
     os.environ["JAVA_HOME"] = str(java_home())
-    # Another Spark on the machine would not fit this PySpark, nor the jars chosen by its version.
+    # Another Spark on this machine would fit neither this PySpark nor our jars.
     os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
     os.environ["WARREN_SPARK_LOG"] = "info" if debug else "error"
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -204,12 +206,12 @@ def _set_environment(master: str, *, debug: bool) -> None:
 def _start_context(settings: Mapping[str, str], place: Path, *, debug: bool) -> SparkContext:
     for_driver = {
         name: _without_secrets(settings[name], place / name)
-        for name in OF_DRIVERS_JAVA
+        for name in DRIVER_OPTIONS
         if name in settings
     }
     settings = {**settings, **for_driver}
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    # Everybody can read the arguments of a process: what is secret comes when the JVM is there.
+    # Every user can read the arguments of a process: the JVM gets secrets after its start.
     shown = [entry for entry in settings.items() if not is_secret_entry(*entry)]
     arguments = SparkConf(loadDefaults=False).setAll(shown)
     log = place / "spark.log"
@@ -227,29 +229,29 @@ def _start_context(settings: Mapping[str, str], place: Path, *, debug: bool) -> 
         _end_jvm()
         raise
     finally:
-        # SparkContext takes Ctrl-C for itself, and would raise it in the middle of anything.
+        # SparkContext installs its own handler for Ctrl-C, which could raise anywhere.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
 
 
 def _without_secrets(options: str, file: Path) -> str:
-    """Java's options, with those that are secret left to a file that only we may read."""
+    """Java's options, with the secret ones moved to a file that only we can read."""
     if not is_secretive(options):
         return options
     try:
         words = shlex.split(options)
     except ValueError as error:
-        raise StartError(f"spark.driver.extraJavaOptions cannot be read: {error}") from error
+        raise StartError(f"cannot parse spark.driver.extraJavaOptions: {error}") from error
     secret = [word for word in words if is_secretive(word)]
     escaped = (word.replace("\\", r"\\").replace('"', r"\"") for word in secret)
-    file.write_text("".join(f'"{word}"\n' for word in escaped))  # in a directory of ours alone
+    file.write_text("".join(f'"{word}"\n' for word in escaped))  # in a directory only we can read
     return shlex.join([*(word for word in words if word not in secret), f"@{file}"])
 
 
 def _launch(arguments: SparkConf, popen: dict[str, object]) -> ClientServer:
-    """Start the JVM, with a pipe whose end is its end: see spark-env.sh.
+    """Start the JVM with a pipe to us; when the pipe closes, the JVM ends: see spark-env.sh.
 
-    Given up while it starts, it would wait for ever for somebody to connect to it.
+    Otherwise a JVM that we abandon during its start would wait forever for a connection.
     """
     theirs, ours = os.pipe()
     os.environ[LIFELINE] = str(theirs)
@@ -267,20 +269,20 @@ def _launch(arguments: SparkConf, popen: dict[str, object]) -> ClientServer:
 
 
 def _complaint(log: Path) -> str:
-    """Java says what is wrong first, and then at length what follows from it."""
+    """The first serious line of Java's output; the rest is what follows from it."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
     serious = [line for line in lines if line and not line.startswith(UNIMPORTANT)]
-    return serious[0] if serious else "it said nothing; try again with debug logging"
+    return serious[0] if serious else "it printed nothing; try again with debug logging"
 
 
 def _end_jvm() -> None:
-    """PySpark keeps the JVM, and its connections to it, until the interpreter ends; we do not."""
+    """End the JVM and its connections, which PySpark would keep until the interpreter ends."""
     gateway = SparkContext._gateway  # noqa: SLF001  the only place that knows
     SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001  or the next session would talk to the dead JVM
     if gateway is None:
         return
     gateway.shutdown()
-    gateway.proc.stdin.close()  # which the JVM takes as its end
+    gateway.proc.stdin.close()  # this makes the JVM exit
     try:
         gateway.proc.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:

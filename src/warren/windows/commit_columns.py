@@ -1,4 +1,4 @@
-"""An Arrow table of commits as NumPy columns, its names as numbers."""
+"""An Arrow table of commits as NumPy columns, with numbers for its names."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -15,7 +15,7 @@ LATEST = np.iinfo(np.int64).max
 
 
 def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
-    """Each value as a place in the list of distinct values."""
+    """Each value as an index into the list of distinct values."""
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     array = column.combine_chunks()
@@ -30,7 +30,7 @@ def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
 
 @dataclass(frozen=True)
 class Records:
-    """Commits and tombstones in the order they came."""
+    """Commits and tombstones in the order they were read."""
 
     group: Codes
     topic: Codes
@@ -38,18 +38,18 @@ class Records:
     offset: Ints
     order: Ints
     committed_ms: Ints
-    written_ms: Ints  # by our own clock, as far as it is known: which log end a commit had
+    written_ms: Ints  # by our own clock: it selects the log end for the lag
     is_tombstone: Mask
     groups: list[str]
     topics: list[str]
-    is_past: bool = False  # older, perhaps, than what the windows hold
+    is_past: bool = False  # may be older than the commits in the windows
 
     def __len__(self) -> int:
         return len(self.order)
 
     @classmethod
     def read(cls, commits: pa.Table, *, is_past: bool = False) -> Self:
-        """Take the rows with a group; others are no commits."""
+        """Take the rows with a group; the others are not commits."""
         if commits["group"].null_count:
             commits = commits.filter(commits["group"].is_valid())
         group, groups = encoded(commits["group"])
@@ -77,13 +77,13 @@ class Records:
         return replace(self, **columns)
 
     def is_on(self, topics: AbstractSet[str]) -> Mask:
-        """Which records are about one of these topics."""
+        """Which records belong to one of these topics."""
         if not topics:
             return np.zeros(len(self), np.bool_)
         return np.array([topic in topics for topic in self.topics], np.bool_)[self.topic]
 
     def pairs(self) -> tuple[Codes, list[tuple[int, int]]]:
-        """Each record as a place in the list of distinct (group, topic) codes."""
+        """Each record as an index into the list of distinct (group, topic) codes."""
         width = max(len(self.topics), 1)
         code = pa.array(self.group.astype(np.int64) * width + self.topic).dictionary_encode()
         distinct = [divmod(pair, width) for pair in code.dictionary.to_pylist()]
@@ -91,7 +91,7 @@ class Records:
 
 
 def _written_ms(commits: pa.Table) -> Ints:
-    """Commits of which nobody says when they were written count as of now."""
+    """Commits without a time of writing count as written now."""
     if "written_ms" not in commits.column_names:
         return np.full(len(commits), LATEST)
     written_ms: Ints = commits["written_ms"].to_numpy()
@@ -100,16 +100,16 @@ def _written_ms(commits: pa.Table) -> Ints:
 
 @dataclass(frozen=True)
 class Folded:
-    """What became of a batch."""
+    """The result of folding a batch."""
 
-    commits: int  # taken into windows, duplicates and overtaken ones included
+    commits: int  # folded into windows, with duplicates and those already pushed out
     tombstones: int
     waiting: int  # for the log end of their partition
     dropped: Mapping[str, int]  # by reason
 
 
 def after_tombstones(row: Ints, is_tombstone: Mask) -> tuple[Mask, Ints, Ints]:
-    """Which records come after the last tombstone of their row; the rows that have one, and it."""
+    """Which records come after their row's last tombstone; the rows with one, and its index."""
     at = np.flatnonzero(is_tombstone)
     if not len(at):
         return np.ones(len(row), np.bool_), at, at

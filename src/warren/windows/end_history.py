@@ -1,8 +1,7 @@
 """The brokers' end offsets: the last few of each partition of each topic.
 
-Reading commits may be behind reading ends. So what the rules need of the ends is remembered for
-each round of asking, until all commits of before it have been read: a commit, and a lag, is valued
-against the ends of its own moment.
+We may read commits later than log ends. So the ends of each round are remembered until all earlier
+commits have been read: a commit's lag is computed with the log end of its own time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,16 +16,16 @@ from warren.windows.grid import CHUNK, push
 from warren.windows.names import Names
 from warren.windows.row_blocks import Blocks, Rows
 
-PACE_S = 30.0  # a rate is of about twice so long
+PACE_S = 30.0  # a rate covers about twice as long
 # Rounds remembered: five minutes of them if one comes every second, fewer where there are so many
 # partitions that they would take more memory than this. With more, some in between are dropped.
 FEWEST_ROUNDS, MOST_ROUNDS = 40, 320
 ROUNDS_BYTES = 64 * 2**20
-NOT_THERE = np.iinfo(np.int64).min  # a partition that was not known yet in a round
+NOT_THERE = np.iinfo(np.int64).min  # a partition that a round does not have
 
 
 class EndsRound(NamedTuple):
-    """What the ends were when an answer had come, by row; rows that are newer are missing."""
+    """The ends at the time of an answer, by row; it may have fewer rows than there are now."""
 
     answered_s: float
     newest: Ints
@@ -34,14 +33,14 @@ class EndsRound(NamedTuple):
 
 
 class EndRows(Rows):
-    """One partition a row: its last ends, oldest first; free places repeat the oldest."""
+    """A row for each partition: its last ends, oldest first; free places repeat the oldest."""
 
     ends: Ints
     newest: Ints
     lowest: Ints  # of `ends`: a group at or beyond it was at the end of the log not long ago
     filled: Counts
-    seen_s: Floats  # when the newest was read; 0: nobody said
-    rate: Singles  # messages a second, of late; NaN: not known
+    seen_s: Floats  # when the newest was read; 0: unknown
+    rate: Singles  # recent messages a second; NaN: unknown
 
     def __init__(self, intervals: int) -> None:
         super().__init__(
@@ -78,7 +77,7 @@ class EndRows(Rows):
         ]
 
     def remember(self, answered_s: float) -> None:
-        """A round of asking is over: this is how the ends are now."""
+        """Remember the ends of the round that has just finished."""
         # The clock may have been set back, and tests have none.
         self.rounds = [each for each in self.rounds if each.answered_s < answered_s]
         is_known = self.filled[: self.size] > 0
@@ -93,19 +92,19 @@ class EndRows(Rows):
         return min(max(ROUNDS_BYTES // a_round, FEWEST_ROUNDS), MOST_ROUNDS)
 
     def forget_before(self, moment_s: float) -> None:
-        """Nobody asks any more for what the ends were before this moment."""
+        """Forget rounds that are only needed for moments before this one."""
         while len(self.rounds) > 1 and self.rounds[1].answered_s <= moment_s:
             del self.rounds[0]
 
     def as_of(self, rows: Ints, moment_s: Floats) -> tuple[Ints, Ints]:
-        """The newest and the lowest end of each row as they were known at its moment.
+        """The newest and the lowest end of each row at its moment.
 
-        A partition that was not known then has those of now.
+        A partition that was not known then gets its present ends.
         """
         newest, lowest = self.newest[rows], self.lowest[rows]
         times = [each.answered_s for each in self.rounds]
         if not len(rows) or len(times) < 2 or moment_s.min() >= times[-1]:
-            return newest, lowest  # the last round is what is known now
+            return newest, lowest  # the last round is the present
         place = np.maximum(np.searchsorted(times, moment_s, side="right") - 1, 0)
         for number in np.flatnonzero(np.bincount(place)[: len(times) - 1]).tolist():
             each = self.rounds[number]
@@ -126,7 +125,7 @@ class EndRows(Rows):
             self.filled[some] = np.minimum(held + 1, self.intervals)
 
     def _pace(self, rows: Ints, new: Ints, now_s: float) -> None:
-        """The growth since the last reading counts the more, the longer that was ago."""
+        """Update the rates; the longer ago the last reading, the more the new growth weighs."""
         took_s = now_s - self.seen_s[rows]
         is_new = (self.filled[rows] == 0) | (self.seen_s[rows] == 0)
         later = ~is_new & (took_s > 0)
@@ -140,7 +139,7 @@ class EndRows(Rows):
 def _moved(column: Ints, source: Ints, target: Ints) -> Ints:
     there = source < len(column)
     if there.any() and target.max() >= len(column):
-        spare = (int(target.max()) + 1) // 4  # other topics may be about to grow as well
+        spare = (int(target.max()) + 1) // 4  # other topics may grow next
         column = np.concatenate(
             [column, np.full(target.max() + 1 + spare - len(column), NOT_THERE)]
         )
@@ -156,7 +155,7 @@ def _taken(column: Ints, rows: Ints) -> Ints:
 
 
 def _dispensable(times: list[float]) -> int:
-    """Which round leaves the smallest gap, compared to its age; never the first or the last."""
+    """The round whose removal leaves the smallest gap for its age; never the first or the last."""
     gaps = [
         (times[at + 1] - times[at - 1]) / (times[-1] - times[at - 1])
         for at in range(1, len(times) - 1)
@@ -166,13 +165,13 @@ def _dispensable(times: list[float]) -> int:
 
 class Columns(NamedTuple):
     counts: Ints  # by topic: its partitions
-    is_known: Mask  # whether a partition has an end, and the two after it count
+    is_known: Mask  # whether a partition has an end; if not, ignore the two below
     newest: Ints
     rate: Singles  # NaN: not known
 
 
 class LogEnds:
-    """Topics keep the most partitions they ever had: a re-created one must be deleted first."""
+    """A topic keeps the most partitions it ever had: delete it when it is created again."""
 
     def __init__(self, intervals: int) -> None:
         self.topics = Names()
@@ -187,7 +186,7 @@ class LogEnds:
     def refresh(
         self, ends: pa.Table, partition_counts: Mapping[str, int], now_s: float = 0
     ) -> None:
-        """Take in one answer of the brokers; partitions whose end is null keep what they had."""
+        """Take in one answer of the brokers; partitions with a null end stay as they were."""
         for topic, count in partition_counts.items():
             self.ensure(topic, count)
         ends = ends.filter(ends["offset"].is_valid())
@@ -229,7 +228,7 @@ class LogEnds:
             self.blocks.compact()
 
     def newest(self, topic: str) -> list[int | None]:
-        """By partition: the newest end, None while it is not known."""
+        """By partition: the newest end, or None if it is unknown."""
         rows = self._rows(topic)
         ends, known = self.rows.newest[rows].tolist(), (self.rows.filled[rows] > 0).tolist()
         return [end if is_known else None for end, is_known in zip(ends, known, strict=True)]
@@ -243,7 +242,7 @@ class LogEnds:
         return Columns(self.blocks.count[numbers], is_known, self.rows.newest[rows], rate)
 
     def recent(self, topic: str) -> list[list[int]]:
-        """By partition: the ends it remembers, oldest first."""
+        """By partition: the ends we remember, oldest first."""
         return [
             self.rows.ends[row, self.rows.intervals - int(self.rows.filled[row]) :].tolist()
             for row in self._rows(topic)

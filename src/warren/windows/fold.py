@@ -1,14 +1,14 @@
-"""Commits into windows, a whole batch at once, with the result of folding them one at a time.
+"""Folds a whole batch of commits into windows, with the same result as one at a time.
 
-Burrow takes commits singly: find the place by order, drop duplicates, merge what is too close to
-the commit before. Three facts make it a matter of arrays:
+Burrow folds one commit at a time: find the place by order, drop duplicates, merge a commit that is
+too close to the one before. Three facts let us do it with arrays:
 
-- A commit beyond the newest is appended. Nearly all are, and a row of appends is one shift.
+- A commit beyond the newest is appended. Nearly all are, and several appends are one shift.
 - Without a merge, a window is simply the `intervals` greatest orders ever seen.
-- The newest order only grows, so whether a commit was beyond the newest of its moment, and hence
-  has a lag, is a running maximum.
+- The newest order only grows, so a running maximum tells whether a commit was beyond the newest
+  when it came, and thus has a lag.
 
-Only late commits that may also merge are taken singly (`singly.py`).
+Only late commits that may also merge are folded one by one (`fold_one_by_one`).
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from warren.windows.grid import CHUNK, NO_LAG, Grid, push
 
 
 class Commits(NamedTuple):
-    """Columns of commits; `lag` is the one they get if they are beyond the newest."""
+    """Columns of commits; they get this `lag` if they are beyond the newest."""
 
     row: Ints
     offset: Ints
@@ -37,7 +37,7 @@ class Commits(NamedTuple):
 
 
 def fold(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
-    """Fold commits, given in the order they came, into the rows they name."""
+    """Fold commits, in the order they came, into their rows."""
     if not len(commits.row):
         return
     commits = _by_row(commits)
@@ -63,7 +63,7 @@ def fold(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
 
 
 def _by_row(commits: Commits) -> Commits:
-    """Sort by row, first come first: the position rides in the low bits of the key."""
+    """Sort by row, keeping the order in a row: the low bits of the key hold the position."""
     row = commits.row
     if (row[1:] > row[:-1]).all():
         return commits
@@ -73,7 +73,7 @@ def _by_row(commits: Commits) -> Commits:
 
 
 def _heads(row: Ints) -> Ints:
-    """Where each row's commits begin."""
+    """The index of each row's first commit."""
     return np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1]]))
 
 
@@ -82,7 +82,7 @@ def _counts(head: Ints, total: int) -> Ints:
 
 
 def _append(grid: Grid, commits: Commits) -> None:
-    """Append commits that are in order and beyond the newest of their row."""
+    """Append commits that are sorted and beyond the newest of their row."""
     if not len(commits.row):
         return
     head = _heads(commits.row)
@@ -97,7 +97,7 @@ def _append(grid: Grid, commits: Commits) -> None:
 
 
 def _append_equal(grid: Grid, commits: Commits, at: Ints) -> None:
-    """Append the same number of commits to each row: `at` holds a line of positions for each."""
+    """Append the same number of commits to each row: `at` has a line of indices for each."""
     rows = commits.row[at[:, 0]]
     fresh = grid.filled[rows] == 0
     push(grid.offset, rows, commits.offset[at], fresh)
@@ -110,7 +110,7 @@ def _append_equal(grid: Grid, commits: Commits, at: Ints) -> None:
 
 
 def _merged(grid: Grid, commits: Commits, head: Ints, min_distance_ms: int) -> Commits:
-    """Merge appends that are too close to the one before; those at a window's newest go there."""
+    """Merge appends that are too close to the one before; this may change a window's newest."""
     rows = commits.row[head]
     before = np.concatenate([commits.committed_ms[:1], commits.committed_ms[:-1]])
     first_ms = commits.committed_ms[head]
@@ -140,7 +140,7 @@ def _merged(grid: Grid, commits: Commits, head: Ints, min_distance_ms: int) -> C
 
 
 def _replace_newest(grid: Grid, commits: Commits) -> None:
-    """Overwrite the newest commit of each row but for its time; a lone one fills all its places."""
+    """Overwrite the newest commit of each row, but not its time; a single one fills all places."""
     lone = grid.filled[commits.row] == 1
     for name in ("offset", "order", "lag", "observed_s"):
         array, values = getattr(grid, name), getattr(commits, name)
@@ -149,7 +149,7 @@ def _replace_newest(grid: Grid, commits: Commits) -> None:
 
 
 def _fold_late(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
-    """Fold rows where some commit is not beyond the newest of its moment."""
+    """Fold rows with a commit that was not beyond the newest when it came."""
     rows = commits.row[_heads(commits.row)]
     everything, is_new = _with_windows(grid, commits, rows)
     segment = np.searchsorted(rows, everything.row)
@@ -179,7 +179,7 @@ def _fold_late(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
 
 
 def _with_windows(grid: Grid, commits: Commits, rows: Ints) -> tuple[Commits, Mask]:
-    """The commits preceded, row by row, by what their window holds; and which of these are new."""
+    """The commits of each window followed by its new ones; and a mask of the new ones."""
     held = grid.filled[rows].astype(np.int64)
     row = np.repeat(rows, held)
     column = ranges(grid.intervals - held, held)

@@ -1,4 +1,4 @@
-"""Commits taken one at a time: Burrow's rule as it stands, for the few that need it."""
+"""Folds commits one at a time, as Burrow does, for the few that need it."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from warren.model.arrays import Ints, Mask
 
 
 class Entry(NamedTuple):
-    """Order comes first: a window is sorted by it."""
+    """One commit of a window; `order` comes first, as windows are sorted by it."""
 
     order: int
     committed_ms: int
@@ -31,7 +31,7 @@ def place(window: list[Entry], commit: Entry, intervals: int, min_distance_ms: i
             window.insert(0, commit)
         return
     if full and at == 1 and intervals > 1:
-        window[0] = commit  # only the oldest is older: it is replaced, never merged with
+        window[0] = commit  # only the oldest commit is older: replace it, do not merge
         return
     before = window[at - 1]
     if commit.committed_ms - before.committed_ms < min_distance_ms:
@@ -45,7 +45,7 @@ def place(window: list[Entry], commit: Entry, intervals: int, min_distance_ms: i
 def fold(
     commits: Sequence[Ints], is_new: Mask, intervals: int, min_distance_ms: int
 ) -> Sequence[Ints]:
-    """Fold commits that come sorted by row, each row's window first; the columns of all windows."""
+    """Fold commits sorted by row, each row's window first; returns the columns of the windows."""
     row, offset, order, committed_ms, lag, observed_s = (column.tolist() for column in commits)
     entries = list(map(Entry, order, committed_ms, row, offset, lag, observed_s))
     heads = np.flatnonzero(np.diff(commits[0], prepend=-1))
@@ -65,10 +65,10 @@ def fold(
 def openings(
     committed_ms: list[int], before_ms: list[int], is_head: list[bool], min_distance_ms: int
 ) -> list[bool]:
-    """Which appends open a new entry, the others being too close to the entry before.
+    """Which appends open a new entry; the others are too close to the entry before and merge.
 
-    An entry keeps the time of its first commit, so each answer depends on the last: a loop, but one
-    of comparisons only. `before_ms` counts at the head of a row, where it is the window's newest.
+    An entry keeps the time of its first commit, so each result depends on the one before: this
+    needs a loop. `before_ms` is used at the head of a row only: there it is the window's newest.
     """
     opens = []
     kept = 0

@@ -7,18 +7,18 @@ from warren.model.arrays import Codes, Counts, Ints, Mask, UInts
 from warren.model.window_arrays import span
 from warren.windows.row_blocks import Rows
 
-NO_LAG = -1  # a back-filled commit: the log end of its time is not known
+NO_LAG = -1  # a back-filled commit: the log end of its time is unknown
 PENDING_LAG = -2  # a commit that waits for its first log end
 
-# Rows handled at once: small enough for a processor's cache, large enough to hide Python.
+# Rows handled at once: small enough for the processor's cache, large enough to hide Python's cost.
 CHUNK = 8192
 
 
 class Grid(Rows):
-    """One window a row, right-aligned: the newest commit is in the last column.
+    """A row for each window, right-aligned: the newest commit is in the last column.
 
     Free places on the left repeat the oldest commit. So shifting a row by one appends to it, the
-    first column is always the start of the window, and no rule has to know about free places.
+    first column is always the start of the window, and rules can ignore free places.
     """
 
     offset: Ints
@@ -61,7 +61,7 @@ class Grid(Rows):
         self.stopped[rows] = False
 
     def clear_before(self, rows: Ints, order: Ints) -> None:
-        """Clear what each row holds of before its `order`; late deletions leave newer commits."""
+        """Clear each row's commits before its `order`; newer commits survive an old tombstone."""
         newer = (self.order[rows] >= order[:, None]).sum(axis=1)
         left = np.minimum(newer, self.filled[rows])
         self.clear_windows(rows[left == 0])
@@ -74,7 +74,7 @@ class Grid(Rows):
 
 
 def push(array: npt.NDArray[np.generic], rows: Ints, new: Ints, fresh: Mask) -> None:
-    """Append `new` (rows x k) to the right of each row; a fresh row repeats its first commit."""
+    """Append `new` (rows x k) to the right of each row; an empty row repeats the first commit."""
     width, more = array.shape[1], new.shape[1]
     where = span(rows)
     block = np.empty((len(rows), width), array.dtype)

@@ -1,4 +1,4 @@
-"""Who is in each group and what they read, from the events of the offsets topic in log order."""
+"""The members of each group and what they read, from the offsets topic's events in log order."""
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -36,7 +36,7 @@ class GroupMember(Struct):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is known to have nothing to read."""
+        """Whether we know that it has no partition assigned."""
         assigned = [*self.by_name.values(), *self.by_id.values()]
         return self.seen and not any(assigned)
 
@@ -50,9 +50,9 @@ class GroupMembers(Struct):
 class EventBatch:
     """Applies one batch to the groups and remembers which it touched.
 
-    The tombstone of a group ends its members, not its commits. Kafka writes one whenever a group
-    changes its protocol, and goes on with the group's offsets; when it deletes a group it writes
-    tombstones for these as well.
+    The tombstone of a group removes its members, not its commits. Kafka writes one whenever a group
+    changes its protocol, and keeps the group's offsets; when it deletes a group it writes
+    tombstones for the offsets too.
     """
 
     def __init__(self, groups: dict[str, GroupMembers], room: Room) -> None:
@@ -61,7 +61,7 @@ class EventBatch:
         self.changed: set[str] = set()
 
     def apply(self, event: Event) -> None:
-        if isinstance(event, MAKES_GROUP) and not self._room.takes(event.group, self._groups):
+        if isinstance(event, MAKES_GROUP) and not self._room.has_room(event.group, self._groups):
             return
         match event:
             case ClassicGroup(name, generation, members):
@@ -89,7 +89,7 @@ class EventBatch:
         self.changed.add(name)
 
     def _live(self, name: str, protocol: Protocol) -> GroupMembers:
-        """Give the group, which has just shown to be alive under this protocol."""
+        """The group, created or reset if it is not of this protocol yet."""
         group = self._groups.get(name)
         if group is None or group.protocol is not protocol:
             self._room.leave(group.members.values() if group else ())
@@ -101,7 +101,7 @@ class EventBatch:
         return self._live(name, Protocol.CONSUMER).members.get(member_id, GroupMember())
 
     def _set(self, name: str, member_id: str, now: GroupMember) -> None:
-        """Put a member, as it is now, into its group; one that does not fit is left out."""
+        """Put a member into its group; one that does not fit is left out."""
         members = self._groups[name].members
         before = [members[member_id]] if member_id in members else []
         if self._room.swap(before, [now]):
@@ -110,7 +110,7 @@ class EventBatch:
             self._room.leave([members.pop(member_id)])
 
     def _without_members(self, group: GroupMembers) -> dict[str, GroupMember]:
-        """What a group has when those it has now do not fit; those before are no longer true."""
+        """Drop a group's old members when the new ones do not fit."""
         self._room.leave(group.members.values())
         return {}
 
@@ -119,7 +119,7 @@ class EventBatch:
         return is_consumer and member_id in self._groups[name].members
 
     def _is_of(self, name: str, protocol: Protocol) -> bool:
-        """Whether a group is there, and of this protocol; it may have left it long ago."""
+        """Whether the group exists and has this protocol now."""
         group = self._groups.get(name)
         return group is not None and group.protocol is protocol
 
@@ -130,36 +130,36 @@ def _classic(member: ClassicMember) -> GroupMember:
     )
 
 
-TOLD = 100_000  # names of topics from records; the cluster lists those it has
+MAX_NAMED = 100_000  # topic names from records; the cluster lists its own topics
 Owners = dict[tuple[str, int], tuple[str, str]]  # (topic, partition) -> (owner, client id)
 
 
 class MemberChanges(NamedTuple):
-    """What a batch changed."""
+    """The changes of a batch."""
 
-    owners: dict[str, Owners]  # all owners there are, of every group with a change in them
-    no_room: int = 0  # records that are left out because a limit is reached
+    owners: dict[str, Owners]  # of every group whose owners changed, all its owners
+    no_room: int = 0  # records left out because of a limit
 
 
 class Membership:
-    """The groups of one cluster."""
+    """The groups of one cluster and their members."""
 
     def __init__(self, limits: Limits = NO_LIMITS) -> None:
         self.groups: dict[str, GroupMembers] = {}
         self._room = Room(limits)
-        self._listed: Mapping[UUID, str] = {}  # topics the cluster has, as it was asked last
-        self._told: dict[UUID, str] = {}  # topics that records named
-        self._waiting: dict[str, set[UUID]] = {}  # groups, for the names of these topics
-        # By group: owner and client id of the members that have nothing to read.
+        self._listed: Mapping[UUID, str] = {}  # the cluster's topics at the last listing
+        self._named: dict[UUID, str] = {}  # topics that records named
+        self._waiting: dict[str, set[UUID]] = {}  # by group: topics whose names are unknown
+        # By group: owner and client id of the members without a partition.
         self.idle: dict[str, list[tuple[str, str]]] = {}
 
     def fold(self, events: Iterable[Event]) -> MemberChanges:
-        """Take in a batch; the events of one group in the order of the log."""
+        """Take in a batch; the events of a group are in log order."""
         batch, refused = EventBatch(self.groups, self._room), self._room.refused
         for event in events:
             match event:
                 case TopicNames(_, names):
-                    self._tell(names)
+                    self._add_names(names)
                     batch.changed.update(self._waiting_for(names))
                 case _:
                     batch.apply(event)
@@ -167,7 +167,7 @@ class Membership:
         return MemberChanges(owners, self._room.refused - refused)
 
     def name_topics(self, names: Mapping[UUID, str]) -> dict[str, Owners]:
-        """Learn all topics there are; the groups that waited for one, with all their owners."""
+        """Take in all topics of the cluster; returns the owners of groups that waited for one."""
         self._listed = names
         return {name: self._owners(name) for name in self._waiting_for(names)}
 
@@ -179,30 +179,30 @@ class Membership:
         return group in self.groups and bool(self.groups[group].members)
 
     def forget(self, group: str) -> None:
-        """Drop a group that was found to be gone in another way than by its tombstone."""
+        """Drop a group that ended without a tombstone."""
         if known := self.groups.pop(group, None):
             self._room.leave(known.members.values())
         self._waiting.pop(group, None)
         self.idle.pop(group, None)
 
     def dump(self) -> bytes:
-        return msgspec.msgpack.encode(_Saved(self.groups, self._told))
+        return msgspec.msgpack.encode(_Saved(self.groups, self._named))
 
     def restore(self, saved: bytes) -> None:
-        """Take in, into one that is empty, what was saved; topics are to be listed again."""
+        """Fill an empty membership from a snapshot; the topics have to be listed again."""
         state = msgspec.msgpack.decode(saved, type=_Saved)
-        self.groups, self._told = state.groups, state.told
+        self.groups, self._named = state.groups, state.told
         for name, group in state.groups.items():
             self._room.enter(group.members.values())
             self._owners(name)
 
-    def _tell(self, names: Mapping[UUID, str]) -> None:
-        """Keep the names told last: whoever may write to the topic may invent any number."""
+    def _add_names(self, names: Mapping[UUID, str]) -> None:
+        """Keep only the latest names: anyone who can write to the topic can invent any number."""
         for topic_id, name in names.items():
-            self._told.pop(topic_id, None)
-            self._told[topic_id] = name
-        for topic_id in [*islice(self._told, max(len(self._told) - TOLD, 0))]:
-            del self._told[topic_id]
+            self._named.pop(topic_id, None)
+            self._named[topic_id] = name
+        for topic_id in [*islice(self._named, max(len(self._named) - MAX_NAMED, 0))]:
+            del self._named[topic_id]
 
     def _waiting_for(self, names: Mapping[UUID, str]) -> list[str]:
         waiting = self._waiting.items()
@@ -214,7 +214,7 @@ class Membership:
         for member in self._members(name):
             named = dict(member.by_name)
             for topic_id, partitions in member.by_id.items():
-                topic = self._listed.get(topic_id) or self._told.get(topic_id)
+                topic = self._listed.get(topic_id) or self._named.get(topic_id)
                 if topic is None:
                     unnamed.add(topic_id)
                 else:
@@ -245,4 +245,4 @@ def _owned(member: GroupMember, assigned: Mapping[str, Partitions]) -> Owners:
 
 class _Saved(Struct):
     groups: dict[str, GroupMembers]
-    told: dict[UUID, str]
+    told: dict[UUID, str]  # names of topics from records

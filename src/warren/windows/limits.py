@@ -1,4 +1,4 @@
-"""How much may be held of partitions and members, and what is left out when there is more."""
+"""Limits on groups, topics, partitions and members; what is beyond them is left out."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -15,20 +15,20 @@ NO_ROOM = "no room"  # why commits of new groups or partitions are dropped
 
 
 class Limits(NamedTuple):
-    """How many a cluster may have: whoever may write to Kafka must not fill our memory."""
+    """The most a cluster may have: a client that writes to Kafka must not fill our memory."""
 
     groups: float = math.inf
     topics: float = math.inf
-    partitions: float = math.inf  # of groups; one that nobody commits to counts as well
+    partitions: float = math.inf  # summed over groups; those without a commit count too
 
 
 NO_LIMITS = Limits()
 
 
-def fitting(
+def fit_topics(
     ends: pa.Table, counts: Mapping[str, int], known: Names, limit: float
 ) -> tuple[pa.Table, Mapping[str, int]]:
-    """Of LOG_ENDS and of all topics what there is room for; known topics stay."""
+    """LOG_ENDS and partition counts of as many topics as there is room for; known ones stay."""
     if len(counts) <= limit:
         return ends, counts
     new = sorted(topic for topic in counts if known.find(topic) < 0)
@@ -38,7 +38,7 @@ def fitting(
 
 
 class Sized(Protocol):
-    """A member, as far as its size matters."""
+    """A member: its assignment, which decides its size."""
 
     @property
     def by_name(self) -> Mapping[str, Partitions]: ...
@@ -48,19 +48,19 @@ class Sized(Protocol):
 
 
 class Room:
-    """Counts members and what they were assigned: no more than there may be partitions."""
+    """Counts members and their partitions; together at most as many as the partition limit."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._held = 0
         self.refused = 0  # records
 
-    def takes(self, group: str, known: Mapping[str, object]) -> bool:
-        """Whether there may be such a group."""
+    def has_room(self, group: str, known: Mapping[str, object]) -> bool:
+        """Whether this group is known or there is room for it."""
         return self._answer(fits=group in known or len(known) < self._limits.groups)
 
     def swap(self, before: Iterable[Sized], after: Iterable[Sized]) -> bool:
-        """Count these instead of those, if they fit."""
+        """Count `after` instead of `before` if it fits."""
         more = self._size(after) - self._size(before)
         fits = more <= 0 or self._held + more <= self._limits.partitions
         self._held += more if fits else 0
@@ -70,7 +70,7 @@ class Room:
         self._held -= self._size(gone)
 
     def enter(self, restored: Iterable[Sized]) -> None:
-        """Count those of a snapshot: limits bind what is new."""
+        """Count the members of a snapshot, whatever the limits: they apply to new ones only."""
         self._held += self._size(restored)
 
     def _answer(self, *, fits: bool) -> bool:

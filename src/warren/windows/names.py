@@ -1,4 +1,4 @@
-"""Names as small numbers, so that a partition holds an integer and not a string."""
+"""Small numbers for names, so that a partition holds an integer and not a string."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from warren.model.arrays import Ints
 
 
 class Names:
-    """Numbers are given out from zero and given again once their name is dropped."""
+    """Numbers start at zero; the number of a dropped name is used again."""
 
     def __init__(self, *first: str) -> None:
         self.ids: dict[str, int] = {}
@@ -23,7 +23,7 @@ class Names:
         return self._names[number]
 
     def id(self, name: str) -> int:
-        """The number of a name, a new one when it has none."""
+        """The number of a name, a new one if it has none."""
         known = self.ids.get(name)
         if known is not None:
             return known
@@ -38,7 +38,7 @@ class Names:
         return number
 
     def find(self, name: str) -> int:
-        """The number of a name, -1 when it has none."""
+        """The number of a name, -1 if it has none."""
         return self.ids.get(name, -1)
 
     def drop(self, number: int) -> None:
@@ -48,13 +48,13 @@ class Names:
         self._listed = None
 
     def by_number(self) -> tuple[str, ...]:
-        """All names, to be looked up by number; a dropped one is empty."""
+        """All names, indexed by number; a dropped one is empty."""
         if self._listed is None:
             self._listed = tuple(self._names)
         return self._listed
 
     def ranks(self) -> Ints:
-        """By number: the place of its name in the sorted list of names."""
+        """By number: the index of its name in the sorted names."""
         in_order = sorted(self.ids.items())
         ranks = np.full(len(self._names), -1, np.int64)
         ranks[[number for _, number in in_order]] = np.arange(len(in_order))

@@ -1,4 +1,4 @@
-"""Who reads what: the owner and client id of each partition, as the group's members say."""
+"""The owner and client id of each partition, from the assignments of the group's members."""
 
 from collections.abc import Mapping
 
@@ -12,15 +12,15 @@ from warren.windows.pairs import Pairs
 
 Assignment = Mapping[tuple[str, int], tuple[str, str]]  # (topic, partition) -> (owner, client id)
 
-# Clients that name themselves anew at each start leave names behind; below this many, let them.
+# Clients with a new name at each start leave old names behind; below this many we keep them.
 TIDY_FROM = 4096
 
 
 class Owners:
-    """An assignment replaces the one before it whole: a partition that lost its owner has none."""
+    """A new assignment replaces the whole old one; a partition that is not in it has no owner."""
 
     def __init__(self, pairs: Pairs, ends: LogEnds, limits: Limits = NO_LIMITS) -> None:
-        self.names = Names("")  # zero stands for nobody
+        self.names = Names("")  # zero: no owner
         self._pairs = pairs
         self._ends = ends
         self._limits = limits
@@ -39,13 +39,13 @@ class Owners:
         self._pairs.remove_unused(self._blank(group).tolist())
 
     def forget(self, group: str, topic: str | None = None) -> None:
-        """Of a deleted group, or of one topic of it, forget what could not be placed yet."""
+        """Forget the unplaced owners of a deleted group, or of one topic of it."""
         unplaced = self._unplaced.get(group, {})
         left = {key: owner for key, owner in unplaced.items() if topic not in (None, key[0])}
         self._keep_unplaced(group, left)
 
     def unplace(self, pairs: Ints) -> None:
-        """Keep the owners of pairs whose topic goes, until it is back or the group says more."""
+        """Keep the owners of pairs whose topic is deleted, for when it is created again."""
         grid = self._pairs.grid
         for pair in pairs.tolist():
             group = self._pairs.groups[int(self._pairs.group[pair])]
@@ -59,12 +59,12 @@ class Owners:
             self._keep_unplaced(group, self._unplaced.get(group, {}) | who)
 
     def place_unplaced(self) -> None:
-        """Log ends have come: try again what had none."""
+        """Try again to place owners, after new log ends."""
         for group, assignment in [*self._unplaced.items()]:
             self._place(group, assignment)
 
     def unplaced(self) -> dict[str, list[tuple[str, int, str, str]]]:
-        """By group: topic, partition, owner and client of what waits for a log end."""
+        """By group: topic, partition, owner and client id of partitions without a log end."""
         return {
             group: [(*where, *who) for where, who in assignment.items()]
             for group, assignment in self._unplaced.items()
@@ -88,14 +88,14 @@ class Owners:
         self._keep_unplaced(group, unplaced)
 
     def _keep_unplaced(self, group: str, unplaced: dict[tuple[str, int], tuple[str, str]]) -> None:
-        """Remember these, and no others, of a group; not if there are too many of all groups."""
+        """Replace the unplaced owners of a group; drop them if all groups have too many."""
         self._unplaced_count -= len(self._unplaced.pop(group, {}))
         if unplaced and self._unplaced_count + len(unplaced) <= self._limits.partitions:
             self._unplaced[group] = unplaced
             self._unplaced_count += len(unplaced)
 
     def row(self, group: str, topic: str, partition: int) -> int:
-        """The row of a partition that has a log end, its pair made if need be; -1: no room."""
+        """The row of a partition with a log end; adds its pair if needed; -1: no room."""
         number = self._ends.topics.ids[topic]
         pair = self._pairs.ensure(group, number, int(self._ends.blocks.count[number]))
         return int(self._pairs.blocks.base[pair]) + partition if pair >= 0 else -1
@@ -108,7 +108,7 @@ class Owners:
         return pairs
 
     def _tidy(self) -> None:
-        """Drop names that no partition has any more, each time their number has doubled."""
+        """Drop unused names each time the number of names has doubled."""
         if len(self.names) < self._tidy_at:
             return
         grid = self._pairs.grid

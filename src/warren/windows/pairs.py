@@ -16,7 +16,7 @@ IsOld = Callable[[Callable[[int], str], Ints], Mask]
 
 
 class Pairs:
-    """A (group, topic) pair owns a row for each partition of the topic, committed to or not."""
+    """A (group, topic) pair has a row for each partition of the topic, with a commit or not."""
 
     def __init__(self, grid: Grid, topics: Names, limits: Limits = NO_LIMITS) -> None:
         self.grid = grid
@@ -32,7 +32,7 @@ class Pairs:
         self._in_order: Ints | None = None
 
     def ensure(self, group: str, topic: int, count: int) -> int:
-        """The pair, made when there is none, with at least `count` partitions; -1: no room."""
+        """The pair, added if needed, with at least `count` partitions; -1: no room."""
         if not self._has_room(group, topic, count):
             return -1
         number = self.groups.id(group)
@@ -69,13 +69,13 @@ class Pairs:
         return pair
 
     def find(self, group: str, topic: int) -> int:
-        """The pair, -1 when there is none."""
+        """The pair, -1 if there is none."""
         return self.of_group.get(self.groups.find(group), {}).get(topic, -1)
 
     def of(self, group: str) -> Ints:
         return np.array([*self.of_group.get(self.groups.find(group), {}).values()], np.int64)
 
-    def reading(self, topic: int) -> Ints:
+    def of_topic(self, topic: int) -> Ints:
         every: Ints = self.in_order()
         chosen: Ints = every[self.topic[every] == topic]
         return chosen
@@ -91,7 +91,7 @@ class Pairs:
         return self._in_order
 
     def remove(self, pairs: Ints) -> None:
-        """Forget the windows and owners of these pairs, and groups that are left without any."""
+        """Remove these pairs with their windows and owners, and groups that have no pair left."""
         self._in_order = None if len(pairs) else self._in_order
         self.blocks.release(pairs)
         for pair in pairs.tolist():
@@ -105,7 +105,7 @@ class Pairs:
         self.blocks.compact()
 
     def remove_unused(self, pairs: Iterable[int]) -> None:
-        """Of these pairs, remove those without a window and without an owner."""
+        """Remove those of these pairs that have neither a window nor an owner."""
         some = np.fromiter(pairs, np.int64)
         some = some[self.blocks.count[some] > 0]
         if not len(some):
@@ -118,7 +118,7 @@ class Pairs:
 
 
 def last_commits(pairs: Pairs) -> tuple[Ints, Ints]:
-    """Groups that have a window, in the order of their names, and when each last committed."""
+    """The groups that have a window, sorted by name, and the time of their last commit."""
     in_order = pairs.in_order()
     if not len(in_order):
         return in_order, in_order
@@ -132,9 +132,9 @@ def last_commits(pairs: Pairs) -> tuple[Ints, Ints]:
 
 
 def expire_groups(pairs: Pairs, is_old: IsOld) -> list[str]:
-    """End the windows of groups whose last commit is too old; the names of these groups.
+    """Remove the windows of groups whose last commit is too old; returns their names.
 
-    Owners stay: a group that wakes up again still has its members, and they will not say so anew.
+    Owners stay: if the group commits again it still has its members, and no record repeats them.
     """
     groups, last_ms = last_commits(pairs)
     old = is_old(lambda at: pairs.groups[int(groups[at])], last_ms)

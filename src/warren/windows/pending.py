@@ -1,7 +1,7 @@
 """Commits whose log end is not known yet. Burrow drops them; here they wait.
 
-They are folded at once, into windows of their own: a window depends on its log end only for the
-lags, and those are filled in when the end arrives. So no more than a window a partition waits.
+They are folded right away, into windows of their own: only the lags of a window depend on the log
+end, and they are filled in when it arrives. So each partition has at most one window waiting.
 """
 
 import math
@@ -30,11 +30,11 @@ class Waiting:
         self._free: list[int] = []
 
     def __len__(self) -> int:
-        """How many partitions of groups wait."""
+        """How many partitions wait, summed over groups."""
         return len(self._row)
 
     def fold(self, records: Records, now_s: int) -> int:
-        """Commits wait, a tombstone ends the waiting of those before it; how many found no room."""
+        """Keep commits; a tombstone removes earlier ones. Returns how many commits had no room."""
         keys = [
             (records.groups[group], records.topics[topic], partition)
             for group, topic, partition in zip(
@@ -70,7 +70,7 @@ class Waiting:
         return no_room
 
     def release(self, into: Grid, ends: LogEnds, row_of: Callable[[str, str, int], int]) -> int:
-        """Move those whose first log end has come to their place; how many found no room there."""
+        """Move windows whose log end is known now; returns how many had no room."""
         known = {key: row for key, row in self._row.items() if ends.has_end(key[1], key[2])}
         if not known:
             return 0
@@ -88,27 +88,27 @@ class Waiting:
         return int((~has_room).sum())
 
     def drop_nonexistent(self, partition_counts: Mapping[str, int], as_of_s: int) -> Counter[str]:
-        """Drop what waits, since before the topics were listed, for something not among them."""
+        """Drop what has waited since before the topics were listed and is not among them."""
 
-        def reason(key: Key, heard_s: int) -> str | None:
+        def reason(key: Key, observed_s: int) -> str | None:
             _, topic, partition = key
-            if heard_s >= as_of_s or partition < partition_counts.get(topic, 0):
+            if observed_s >= as_of_s or partition < partition_counts.get(topic, 0):
                 return None
             return "no such partition" if topic in partition_counts else "no such topic"
 
         return self.drop(reason)
 
     def held(self) -> tuple[list[Key], Ints]:
-        """Who waits, and the row of each."""
+        """The keys that wait, and the row of each."""
         return [*self._row], np.array([*self._row.values()], np.int64)
 
     def hold(self, keys: list[Key]) -> None:
-        """Give each a row, when none has one yet; filling them is the caller's."""
+        """Reserve a row for each key, while none waits; the caller fills the rows."""
         first = self.grid.reserve(len(keys))
         self._row = {key: first + at for at, key in enumerate(keys)}
 
     def drop(self, unwanted: Callable[[Key, int], str | None]) -> Counter[str]:
-        """Drop what `unwanted`, told when it was heard of last, gives a reason for; count them."""
+        """Drop each key for which `unwanted(key, last_seen_s)` gives a reason; counts by reason."""
         dropped: Counter[str] = Counter()
         gone = []
         for key, row in self._row.items():

@@ -1,11 +1,11 @@
-"""Commits kept outside Kafka, beside those of the offsets topic.
+"""Decides between commits of the offsets topic ("Kafka's") and those from outside it.
 
 The order of a ZooKeeper transaction and that of a record in the offsets topic cannot be compared.
-So those from outside are given orders below all of Kafka's (some of which are negative as well, see
-`homes`), and a partition's window follows one source at a time: Kafka's commits always count; one
-from outside counts where Kafka has none, or has been silent, while commits went on outside, for two
-minutes. A group that commits to both places is thus seen as Kafka has it, and one that moves from
-either to the other is followed.
+So commits from outside get orders below all of Kafka's (some of which are negative too, see
+`pipeline/group_homes`), and a partition's window uses one source at a time. Kafka's commits always
+count. A commit from outside counts if Kafka has none, or has been silent for two minutes while
+commits went on outside. So a group that commits to both places is shown as Kafka has it, and a
+group that moves from one to the other is followed.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from warren.windows.windows import Windows
 
 BELOW_KAFKA = -(2**62)
 KAFKAS_FIRST = -(2**61)
-PATIENCE_MS = 60_000  # which of two commits of one moment comes first is a matter of chance
+PATIENCE_MS = 60_000  # two commits of one moment may arrive in any order
 
 
 def outside_order(order: int) -> int:
@@ -28,13 +28,13 @@ def is_kafkas(order: Ints) -> Mask:
 
 
 class Precedence:
-    """Which partitions of one outside source Kafka has fallen silent about, and since when."""
+    """For one outside source: partitions for which Kafka is silent, and since when."""
 
     def __init__(self) -> None:
         self._unanswered_ms: dict[Key, int] = {}  # the first commit that Kafka lacks
 
     def admits(self, windows: Windows, key: Key, committed_ms: int, order: int) -> bool:
-        """Whether a commit from outside counts; if so, its window is ready to take it."""
+        """Whether a commit from outside counts; if so, prepares its window for it."""
         row = _row(windows, key)
         if row < 0 or windows.grid.order[row, -1] < KAFKAS_FIRST:
             self._unanswered_ms.pop(key, None)
@@ -53,15 +53,15 @@ class Precedence:
         windows.grid.order[row] = order - windows.grid.intervals + columns
         return True
 
-    def lets_go(self, windows: Windows, key: Key) -> bool:
-        """Whether a window ends with the commit outside that is gone: not if it is Kafka's."""
+    def admits_removal(self, windows: Windows, key: Key) -> bool:
+        """Whether a removal outside removes the window: not if the window is Kafka's."""
         self._unanswered_ms.pop(key, None)
         row = _row(windows, key)
         return row < 0 or bool(windows.grid.order[row, -1] < KAFKAS_FIRST)
 
 
 def groups_outside(windows: Windows) -> set[str]:
-    """Groups of which Kafka has nothing: all their windows hold commits from outside."""
+    """Groups whose windows all hold commits from outside."""
     pairs = windows.pairs.in_order()
     rows, count = windows.pairs.blocks.rows_of(pairs), windows.pairs.blocks.count[pairs]
     group = np.repeat(windows.pairs.group[pairs], count)
@@ -72,15 +72,15 @@ def groups_outside(windows: Windows) -> set[str]:
 
 
 def kafkas_groups(windows: Windows) -> set[str]:
-    """Groups of which Kafka has something, or had something that waits."""
+    """Groups with a commit from Kafka in a window, or waiting for a log end."""
     waiting, rows = windows.waiting.held()
     of_kafka = is_kafkas(windows.waiting.grid.order[rows, -1]).tolist()
-    told = {key[0] for key, kafkas in zip(waiting, of_kafka, strict=True) if kafkas}
-    return told | ({*windows.pairs.groups.ids} - groups_outside(windows))
+    groups = {key[0] for key, kafkas in zip(waiting, of_kafka, strict=True) if kafkas}
+    return groups | ({*windows.pairs.groups.ids} - groups_outside(windows))
 
 
 def forget_kafkas(windows: Windows, group: str) -> None:
-    """Forget what Kafka said of a group; what is kept outside of it stays."""
+    """Forget a group's commits from Kafka; those from outside stay."""
     rows = windows.pairs.blocks.rows_of(windows.pairs.of(group))
     of_kafka = is_kafkas(windows.grid.order[rows, -1])
     if (windows.grid.filled[rows][~of_kafka] > 0).any():
@@ -91,7 +91,7 @@ def forget_kafkas(windows: Windows, group: str) -> None:
 
 
 def held_outside(windows: Windows) -> tuple[dict[str, dict[tuple[str, int], int]], int]:
-    """The newest offset of every window from outside, by group; and the highest of their orders."""
+    """By group, the newest offset of every window from outside; and the highest order."""
     held: dict[str, dict[tuple[str, int], int]] = {}
     last = 0
     for pair in windows.pairs.in_order().tolist():
@@ -108,7 +108,7 @@ def held_outside(windows: Windows) -> tuple[dict[str, dict[tuple[str, int], int]
 
 
 def _row(windows: Windows, key: Key) -> int:
-    """The row of a window that holds something; -1 when there is none."""
+    """The row of a window that is not empty; -1 if there is none."""
     group, topic, partition = key
     pair = windows.pairs.find(group, windows.ends.topics.find(topic))
     if pair < 0 or partition >= windows.pairs.blocks.count[pair]:

@@ -1,7 +1,7 @@
-"""A topic that was deleted and made again under its name.
+"""A topic that was deleted and created again under its name.
 
-That it happened is seen only when topics are listed the next time. Commits on the new topic may
-have come by then, and were taken for the old one's.
+We notice only when the topics are listed the next time. By then commits on the new topic may have
+been folded into the old one's windows.
 """
 
 import numpy as np
@@ -14,10 +14,10 @@ from warren.windows.windows import Windows
 
 
 def replace_topic(windows: Windows, topic: str, since_s: int, now_s: int) -> None:
-    """Forget a topic but for what was heard since it was last known to be the old one.
+    """Forget a topic, except the commits since it was last listed as the old one.
 
-    That is news of the new topic, or was taken back since: Kafka writes a tombstone for every
-    commit on a topic that it deletes.
+    Those are on the new topic, or a tombstone has removed them: Kafka writes one for every commit
+    on a topic that it deletes.
     """
     kept = commits_since(window_arrays(windows), topic, since_s)
     windows.delete_topic(topic)
@@ -25,7 +25,7 @@ def replace_topic(windows: Windows, topic: str, since_s: int, now_s: int) -> Non
 
 
 def commits_since(view: WindowArrays, topic: str, since_s: int) -> pa.Table:
-    """COMMITS on a topic that were heard from this moment on."""
+    """COMMITS on a topic that were read from this moment on."""
     is_of_topic = np.array([name == topic for name in view.topics], np.bool_)[view.pair_topic]
     count = view.pair_count[is_of_topic]
     rows = ranges(view.pair_row[is_of_topic], count)

@@ -10,12 +10,12 @@ from warren.model.window_arrays import ranges
 
 Width = tuple[()] | tuple[int]
 
-# Below this many unused rows, moving the others together is not worth the work.
+# With fewer unused rows than this, compacting is not worth the work.
 COMPACT_FROM = 4096
 
 
 class Rows:
-    """Arrays with one row a partition. A row that was never written is zero and costs no memory."""
+    """Arrays with a row for each partition. An unwritten row is zero and takes no memory."""
 
     def __init__(self, fields: Mapping[str, tuple[Width, npt.DTypeLike]]) -> None:
         self.size = 0
@@ -24,7 +24,7 @@ class Rows:
             setattr(self, name, np.zeros((0, *width), dtype))
 
     def reserve(self, count: int) -> int:
-        """The first of `count` new rows."""
+        """Add `count` rows and return the first."""
         first = self.size
         self.size += count
         for name in self.fields:
@@ -39,7 +39,7 @@ class Rows:
             array[target] = array[source]
 
     def keep(self, rows: Ints) -> None:
-        """Only these rows, in this order, numbered from zero."""
+        """Keep only these rows, in this order, numbered from zero."""
         for name in self.fields:
             setattr(self, name, getattr(self, name)[rows])
         self.size = len(rows)
@@ -59,7 +59,7 @@ def _grown(array: npt.NDArray[np.generic], capacity: int, used: int) -> npt.NDAr
 
 
 class Blocks:
-    """Each id owns one run of rows, so that a row is found by adding the partition's number."""
+    """Each number has one run of rows; adding the partition gives the row."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -68,7 +68,7 @@ class Blocks:
         self.count: Ints = np.zeros(0, np.int64)
 
     def ensure(self, number: int, count: int) -> None:
-        """Give `number` at least `count` rows; what it had moves along."""
+        """Give `number` at least `count` rows; its old rows are copied."""
         if number >= len(self.base):
             capacity = max(number + 1, 2 * len(self.base), 64)
             self.base, self.count = (
@@ -87,7 +87,7 @@ class Blocks:
 
     @property
     def used(self) -> int:
-        """Rows that belong to somebody."""
+        """Rows in use."""
         return self._rows.size - self._wasted
 
     def rows_of(self, numbers: Ints) -> Ints:
@@ -102,7 +102,7 @@ class Blocks:
         self._wasted += int(self.count[numbers].sum())
 
     def compact(self) -> None:
-        """Move the rows in use together when most are not."""
+        """Move the rows in use together if most rows are unused."""
         if self._wasted < COMPACT_FROM or 2 * self._wasted < self._rows.size:
             return
         used = np.flatnonzero(self.count)

@@ -1,8 +1,8 @@
-"""Windows and log ends as plain arrays and names, to be saved and made again.
+"""Windows and log ends as plain arrays and names, to be saved and restored.
 
-Saved is what they mean and not how they lie: rows are numbered anew, free ones are left out. That
-takes its time, so they are first copied as they lie, which is all that others have to wait for. The
-memory for it is had beforehand: the system takes ten times as long to give it as we to fill it.
+The saved rows are sorted and renumbered, without free ones. That takes a while, so the columns are
+first copied as they are in memory; only this needs the lock. The memory for the copy is allocated
+before: that takes ten times as long as the copying.
 """
 
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ from warren.windows.row_blocks import Rows
 from warren.windows.windows import Windows
 
 Arrays = dict[str, AnyArray]
-Room = dict[str, AnyArray]  # memory for columns
-Lying = dict[str, tuple[AnyArray, Ints]]  # a column as it lies, and the rows to be taken
+Buffers = dict[str, AnyArray]  # memory for columns
+RawColumns = dict[str, tuple[AnyArray, Ints]]  # a column as in memory, and the rows to save
 
 
 class SavedNames(Struct):
-    """What the arrays refer to by number."""
+    """The names that the arrays refer to by number."""
 
     groups: list[str]
     topics: list[str]
@@ -33,14 +33,14 @@ class SavedNames(Struct):
     dropped: dict[str, int]
 
 
-def room(windows: Windows) -> Room:
-    """Memory for a copy of windows that may change meanwhile; what grew gets its own later on."""
+def allocate(windows: Windows) -> Buffers:
+    """Allocate memory for `copy`; the windows may change before, and grow."""
     columns = {name: column for part in _parts(windows) for name, column in _columns(*part)}
     return {name: np.full_like(column, 0) for name, column in columns.items()}  # zeros: untouched
 
 
-def copy(windows: Windows, room: Room) -> tuple[SavedNames, Lying]:
-    """Copy everything; whoever calls sees to it that nothing changes meanwhile."""
+def copy(windows: Windows, buffers: Buffers) -> tuple[SavedNames, RawColumns]:
+    """Copy everything; the caller holds the lock."""
     pairs, ends, owners = windows.pairs, windows.ends, windows.owners
     topics = sorted(ends.topics.ids)
     numbers = np.array([ends.topics.ids[topic] for topic in topics], np.int64)
@@ -57,26 +57,26 @@ def copy(windows: Windows, room: Room) -> tuple[SavedNames, Lying]:
         "pair_count": pairs.blocks.count[in_order],
         "topic_count": ends.blocks.count[numbers],
     }
-    lying = {name: (array, np.arange(len(array))) for name, array in index.items()}
+    columns = {name: (array, np.arange(len(array))) for name, array in index.items()}
     chosen = (pairs.blocks.rows_of(in_order), ends.blocks.rows_of(numbers), waiting_rows)
     for part, rows in zip(_parts(windows), chosen, strict=True):
-        lying |= {name: (_copied(each, room.get(name)), rows) for name, each in _columns(*part)}
-    return names, lying
+        columns |= {name: (_copy(each, buffers.get(name)), rows) for name, each in _columns(*part)}
+    return names, columns
 
 
-def arrange(lying: Lying) -> Arrays:
-    """Put the copies in order, one after the other: `lying` is empty in the end."""
+def arrange(columns: RawColumns) -> Arrays:
+    """Select the rows to save; frees each copy as it goes, so `columns` is empty in the end."""
     arrays = {}
-    while lying:
-        name, (column, rows) = lying.popitem()
+    while columns:
+        name, (column, rows) = columns.popitem()
         arrays[name] = column[span(rows)]
     return arrays
 
 
 def restore(windows: Windows, names: SavedNames, arrays: Arrays) -> None:
-    """Fill windows that are empty. Raises KeyError or ValueError if the parts do not fit.
+    """Fill empty windows. Raises KeyError or ValueError if the parts do not fit together.
 
-    Limits bind what is new: what was there when they were lowered stays.
+    Limits apply to what is new: after they are lowered, what is in the snapshot stays.
     """
     ends, pairs = windows.ends, windows.pairs
     pairs.limits = NO_LIMITS
@@ -101,16 +101,16 @@ def restore(windows: Windows, names: SavedNames, arrays: Arrays) -> None:
 
 
 def _check(counts: Ints, filled: Counts, intervals: int) -> None:
-    """Whether there are so many rows, and not more in any than fits: before room is made."""
+    """Check the number of rows and that no window is too long, before memory is allocated."""
     if (counts < 0).any() or sum(counts.tolist()) != len(filled) or (filled > intervals).any():
-        raise ValueError(f"{len(filled)} rows, and other numbers of partitions")
+        raise ValueError(f"{len(filled)} rows do not match the partition counts")
 
 
 def _bounds(arrays: Arrays) -> Ints:
-    """Where the pairs of each group begin, and where the last ones end."""
+    """The index of each group's first pair, and the end of the last group's."""
     bounds = np.append(arrays["group_pair"], len(arrays["pair_topic"]))
     if bounds[0] != 0 or (bounds[1:] < bounds[:-1]).any():
-        raise ValueError("the groups do not share out their topics")
+        raise ValueError("the groups and their topics do not match")
     return bounds
 
 
@@ -125,16 +125,16 @@ def _columns(prefix: str, rows: Rows) -> Iterator[tuple[str, AnyArray]]:
         yield f"{prefix}_{name}", getattr(rows, name)[: rows.size]
 
 
-def _copied(column: AnyArray, room: AnyArray | None) -> AnyArray:
-    if room is None or len(room) < len(column):
+def _copy(column: AnyArray, buffer: AnyArray | None) -> AnyArray:
+    if buffer is None or len(buffer) < len(column):
         return column.copy()
-    copied = room[: len(column)]
+    copied = buffer[: len(column)]
     np.copyto(copied, column)
     return copied
 
 
 def _fill(prefix: str, rows: Rows, arrays: Arrays) -> None:
-    """Rows were reserved in the order they were saved in, so they lie in that order."""
+    """Fill the rows, which were reserved in the order they were saved in."""
     for name in rows.fields:
         saved = arrays[f"{prefix}_{name}"]
         if len(saved) != rows.size:

@@ -1,4 +1,4 @@
-"""The windows as the rules read them, and as a person asks for them."""
+"""Reads the windows: all of them for the rules, or those of one group in detail."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ from warren.windows.windows import Windows
 
 
 def window_arrays(windows: Windows, read_until_s: Moments | None = None) -> WindowArrays:
-    """All groups that have a window; one that only has owners is not there yet.
+    """All groups that have a window; a group with only owners is left out.
 
-    `read_until_s` tells up to which moment, in seconds, the commits of each group have been read;
-    the log ends are those of that moment. Without it they are those of now.
+    `read_until_s` returns up to which moment, in seconds, the commits of each group have been read;
+    the log ends are those of that moment. Without it they are the present ones.
     """
     pairs, grid, ends = windows.pairs, windows.grid, windows.ends
     shown, _ = last_commits(pairs)
@@ -53,7 +53,7 @@ def window_arrays(windows: Windows, read_until_s: Moments | None = None) -> Wind
 
 
 def newest_commits(windows: Windows, group: str) -> dict[tuple[str, int], int]:
-    """Of each topic that a group reads the partition that it committed to last, and the offset."""
+    """For each topic of a group, the partition with the latest commit, and its offset."""
     pairs, grid = windows.pairs, windows.grid
     newest = {}
     for pair in pairs.of(group).tolist():
@@ -71,7 +71,7 @@ class WindowCommit(NamedTuple):
     order: int
     committed_ms: int
     observed_s: int
-    lag: int  # negative: not known
+    lag: int  # negative: unknown
 
 
 class PartitionWindow(NamedTuple):
@@ -84,7 +84,7 @@ class PartitionWindow(NamedTuple):
 
 
 def detail(windows: Windows, group: str) -> dict[str, list[PartitionWindow]]:
-    """Every window of a group, by topic and partition; empty when there is no such group."""
+    """Every window of a group, by topic and partition; empty if there is no such group."""
     pairs = windows.pairs
     return {
         windows.ends.topics[int(pairs.topic[pair])]: _partitions(windows, int(pair))

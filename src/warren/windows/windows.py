@@ -1,7 +1,7 @@
-"""The windows of one cluster: what was committed, against what the brokers have.
+"""The windows of one cluster: the last commits, and their lag behind the brokers' log ends.
 
-Everything is kept per partition, in rows of arrays: its window, when it was last committed to, its
-owner. What a group or a topic is follows from its rows, so no batching can leave a trace.
+Everything is kept by partition, in rows of arrays: its window, the time of its last commit, its
+owner. Groups and topics are only their rows, so the result does not depend on the batches.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from warren.windows.commit_columns import Folded, Records, after_tombstones
 from warren.windows.end_history import LogEnds
 from warren.windows.fold import Commits, fold
 from warren.windows.grid import Grid
-from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fitting
+from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fit_topics
 from warren.windows.owners import Assignment, Owners
 from warren.windows.pairs import Moments, Pairs, expire_groups
 from warren.windows.pending import Waiting
@@ -54,13 +54,14 @@ class Windows:
         past: bool = False,
         expire_as_of_s: float | None = None,
     ) -> Folded:
-        """Take in a batch: commits and tombstones, each log partition's in the order of the log.
+        """Take in a batch of commits and tombstones; those of one log partition are in log order.
 
-        A batch of the `past` may be older than what the windows hold: its tombstones clear only
-        what is older still. Commits that had expired at `expire_as_of_s`, else now, are left out.
+        A batch from the `past` may be older than the windows: its tombstones clear only commits
+        that are older than they are. Commits that had expired at `expire_as_of_s`, now if it is
+        not given, are left out.
         """
         oldest_ms = self._oldest_ms(now_s if expire_as_of_s is None else expire_as_of_s)
-        # Pieces, because what a piece is gathered from should fit into the processor's cache.
+        # In pieces, so that the data of each fits into the processor's cache.
         pieces = range(0, max(commits.num_rows, 1), PIECE)
         folded = [
             self._fold(Records.read(commits.slice(at, PIECE), is_past=past), now_s, oldest_ms)
@@ -103,7 +104,7 @@ class Windows:
         )
 
     def _end_rows(self, records: Records) -> tuple[Ints, Mask]:
-        """For each record the row of its log end, and whether there is one."""
+        """For each record, the row of its log end, and whether there is one."""
         base, count = self.ends.where(records.topics)
         row = base[records.topic] + records.partition
         has_end = records.partition < count[records.topic]
@@ -111,7 +112,7 @@ class Windows:
         return row, has_end
 
     def _fold_known(self, records: Records, end_row: Ints, known: Mask, now_s: int) -> None:
-        """Fold the commits whose log end is known, and let tombstones clear windows."""
+        """Fold the commits whose log end is known, and clear windows by tombstones."""
         pair, distinct = records.pairs()
         is_committed = np.zeros(len(distinct), np.bool_)
         is_committed[pair[known]] = True
@@ -138,7 +139,7 @@ class Windows:
     def _pair_numbers(
         self, records: Records, distinct: list[tuple[int, int]], committed: Ints
     ) -> Ints:
-        """The number of each distinct pair: made for those committed to, else -1 when unknown."""
+        """The number of each distinct pair; a new one for a commit, else -1 if unknown."""
         topics = [self.ends.topics.find(topic) for topic in records.topics]
         numbers = np.full(len(distinct), -1, np.int64)
         for at in committed.tolist():
@@ -151,7 +152,7 @@ class Windows:
         return numbers
 
     def _rows(self, pair: Ints, partition: Ints) -> Ints:
-        """The row of each partition of a pair; -1 where the pair has no such partition."""
+        """The row of each partition of a pair; -1 if the pair has no such partition."""
         blocks = self.pairs.blocks
         if not len(blocks.base):
             return np.full(len(pair), -1, np.int64)
@@ -166,14 +167,14 @@ class Windows:
         complete_as_of_s: int | None = None,
         now_s: float = 0,
     ) -> None:
-        """Take in one refresh of LOG_ENDS, and let the commits go on that waited for it.
+        """Take in one refresh of LOG_ENDS, and release the commits that waited for it.
 
-        `now_s` is when they had come: two readings tell how fast a log grows, and a commit is
-        valued against what had come before it was written.
-        `complete_as_of_s` says that `partition_counts` names every topic there is, asked for at
-        that moment: commits that have waited since before then for anything else are dropped.
+        `now_s` is when the ends arrived: the growth rate is computed with it, and a commit's lag
+        uses the ends that had arrived before it was written.
+        `complete_as_of_s` says that `partition_counts` has every topic, as listed at that moment:
+        commits that have waited since before then for any other are dropped.
         """
-        ends, counts = fitting(ends, partition_counts, self.ends.topics, self.limits.topics)
+        ends, counts = fit_topics(ends, partition_counts, self.ends.topics, self.limits.topics)
         self._leave_out(frozenset(partition_counts.keys() - counts.keys()))
         self.ends.refresh(ends, counts, now_s)
         self.dropped[NO_ROOM] += self.waiting.release(self.grid, self.ends, self.owners.row)
@@ -182,21 +183,21 @@ class Windows:
             self.dropped += self.waiting.drop_nonexistent(partition_counts, complete_as_of_s)
 
     def _leave_out(self, topics: frozenset[str]) -> None:
-        """Count the topics for which there is no room, once each, and what waits for them."""
+        """Count each topic for which there is no room once, and drop commits that wait for it."""
         self.dropped[NO_ROOM] += len(topics - self.left_out)
         self.left_out = topics
         if topics:
             self.dropped += self.waiting.drop(lambda key, _: NO_ROOM if key[1] in topics else None)
 
     def set_owners(self, group: str, assignment: Assignment) -> None:
-        """The members of a group and what each reads, complete: it replaces what was set before."""
+        """Set the owners of a group's partitions; replaces all that were set before."""
         self.owners.set(group, assignment)
 
     def clear_owners(self, group: str) -> None:
         self.owners.clear(group)
 
     def delete_group(self, group: str, topic: str | None = None) -> None:
-        """Forget a group, or one topic of it; a group whose last topic goes is gone as well."""
+        """Forget a group, or one topic of it; without its last topic the group is gone too."""
         if topic is None:
             self.pairs.remove(self.pairs.of(group))
         else:
@@ -206,18 +207,18 @@ class Windows:
         self.waiting.forget_group(group, topic)
 
     def delete_topic(self, topic: str) -> None:
-        """Forget a topic everywhere; commits that wait for it may be of its successor, and stay.
+        """Forget a topic; commits that wait for it stay: they may be on a new topic of its name.
 
-        So do owners: members that never saw it gone read its successor, and nothing says so anew.
+        Owners stay too: members go on to read the new topic, and no record repeats the assignment.
         """
         number = self.ends.topics.find(topic)
         if number >= 0:
-            self.owners.unplace(self.pairs.reading(number))
-            self.pairs.remove(self.pairs.reading(number))
+            self.owners.unplace(self.pairs.of_topic(number))
+            self.pairs.remove(self.pairs.of_topic(number))
             self.ends.delete(topic)
 
     def expire(self, now_s: int, read_until_s: Moments | None = None) -> list[str]:
-        """Drop groups whose last commit is older than `expire_group_s`; their names.
+        """Drop groups whose last commit is older than `expire_group_s`; returns their names.
 
         Their silence counts up to where they have been read: what has not been read is no silence.
         """
@@ -238,7 +239,7 @@ class Windows:
         return int((as_of_s - self.expire_group_s) * 1000)
 
     def held(self) -> dict[str, int]:
-        """How much of what is limited there is."""
+        """How many groups, topics and partitions there are, to compare with the limits."""
         return {
             "groups": len(self.pairs.groups),
             "topics": len(self.ends.topics),
@@ -246,5 +247,5 @@ class Windows:
         }
 
     def nbytes(self) -> int:
-        """Memory of the arrays, names not counted."""
+        """Memory of the arrays, without the names."""
         return self.grid.nbytes + self.ends.rows.nbytes + self.waiting.grid.nbytes

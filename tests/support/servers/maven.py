@@ -28,7 +28,7 @@ def _fetch(coordinate: str, file: Path) -> None:
     home, log = jars.cache_dir() / "ivy", jars.cache_dir() / f"ivy-{file.stem}.log"
     with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
         descriptor = Path(scratch, "ivy.xml")
-        descriptor.write_text(jars.module([coordinate], []))
+        descriptor.write_text(jars.ivy_module([coordinate], []))
         problem = jars.retrieve(descriptor, Path(scratch), home, log, os.environ, types=["zip"])
         if problem:
             pytest.fail(f"{coordinate} cannot be fetched: {problem} (more in {log})")
