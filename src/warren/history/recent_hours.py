@@ -95,10 +95,8 @@ class Recent:
         self._dropped = dict.fromkeys((GROUP, PARTITION), 0)  # something before then was dropped
         self.newest_ms = 0
         self._last: dict[str, _Cluster] = {}
-        self._unmeasured, self._measured_s = (
-            0,
-            0.0,
-        )  # bytes added since the last check, and its time
+        self._unmeasured = 0  # bytes added since memory was measured last
+        self._measured_s = 0.0
 
     def add(self, rows: pa.Table) -> None:
         """Add whole moments: new ones, or old ones before a call of `reach`."""
