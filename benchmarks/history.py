@@ -178,7 +178,7 @@ def a_report(spark: SparkSession, directory: str, partitions: int, hours: int) -
     period = Period(START_MS, START_MS + hours * HOUR * MINUTE_MS)
     began, used = time.perf_counter(), cpu_seconds(os.getpid())
     kept = spark_queries.kept(spark, directory, period)
-    with kept.held():
+    with kept.cached():
         made = summary.make(kept, period, top=20)
     took, cpu = time.perf_counter() - began, cpu_seconds(os.getpid()) - used
     assert len(made.topics) > 0

@@ -17,7 +17,7 @@ from support.servers.prometheus import Prometheus, prometheus
 from warren.config.sections import HistorySettings
 from warren.history.board_rows import row_granularity, rows
 from warren.model.board import Board
-from warren.sinks.elasticsearch import entries, nested
+from warren.sinks.elasticsearch import entries, index_template
 from warren.sinks.influxdb import lines
 from warren.sinks.points import points
 
@@ -58,7 +58,7 @@ def store_of_documents(past_points: DataFrame, opensearch: OpenSearch) -> Iterat
     """The address of a server; the documents leave it with the last test."""
     text = entries(past_points, INDEX).toArrow()["text"].to_pylist()
     url, head = opensearch.url, {"content-type": "application/x-ndjson"}
-    httpx.put(f"{url}/_index_template/dashboards", json=nested(INDEX)).raise_for_status()
+    httpx.put(f"{url}/_index_template/dashboards", json=index_template(INDEX)).raise_for_status()
     try:
         written = httpx.post(
             f"{url}/_bulk?refresh=true", content="".join(text), headers=head, timeout=60

@@ -11,7 +11,7 @@ from support.history_rows import START_MS, group, minute, moment
 
 from warren.errors import NoHistory
 from warren.history import spark_queries, table, upkeep
-from warren.history.table_files import NotForUs, TableFiles, read, small
+from warren.history.table_files import NeedsSpark, TableFiles, read, small
 from warren.model.period import Period
 from warren.model.tables import GROUP
 
@@ -92,7 +92,7 @@ def test_what_we_cannot_read_is_left_to_spark(spark: SparkSession, tmp_path: Pat
     }
 
     for name, files in cases.items():
-        with pytest.raises(NotForUs):
+        with pytest.raises(NeedsSpark):
             pytest.fail(f"{name}: {files.holding(ALWAYS)}")
         assert small(files, ALWAYS) is None
     lost = changed("lost")

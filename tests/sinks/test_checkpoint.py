@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from support.sink_streams import FIRST_MS, MINUTE_MS, append
 
 from warren.errors import NotKept
-from warren.sinks.checkpoint import Place
+from warren.sinks.checkpoint import SinkFolder
 from warren.sinks.stream import is_too_late
 
 
@@ -20,7 +20,7 @@ def history(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def test_where_a_stream_began_is_settled_once(spark: SparkSession, history: Path) -> None:
-    began = [Place(spark, str(history), "once").origin(since) for since in ("24h", "earliest")]
+    began = [SinkFolder(spark, str(history), "once").origin(since) for since in ("24h", "earliest")]
 
     assert began[0] == began[1]
     assert began[0].since_ms > 0
@@ -31,11 +31,11 @@ def test_what_a_kill_left_half_written_does_not_count(spark: SparkSession, histo
     folder.mkdir(parents=True)
     (folder / "origin.json.new").write_text('{"stream": "a')
 
-    place = Place(spark, str(history), "killed")
+    place = SinkFolder(spark, str(history), "killed")
     began = place.origin("earliest")
-    place.keep_delivered(FIRST_MS)
+    place.save_delivered(FIRST_MS)
     (folder / "delivered.new").write_text("1\n")
-    again = Place(spark, str(history), "killed")
+    again = SinkFolder(spark, str(history), "killed")
 
     assert again.origin("latest") == began
     assert again.delivered_ms() == FIRST_MS
@@ -44,7 +44,7 @@ def test_what_a_kill_left_half_written_does_not_count(spark: SparkSession, histo
 def test_a_damaged_origin_is_told_and_nothing_is_guessed(
     spark: SparkSession, history: Path
 ) -> None:
-    place = Place(spark, str(history), "damaged")
+    place = SinkFolder(spark, str(history), "damaged")
     place.origin("earliest")
     file = history / "_sinks" / "damaged" / "origin.json"
     file.write_text("{}\n")
@@ -54,11 +54,11 @@ def test_a_damaged_origin_is_told_and_nothing_is_guessed(
 
 
 def test_a_new_stream_leaves_nothing_of_the_old_one(spark: SparkSession, history: Path) -> None:
-    place = Place(spark, str(history), "anew")
+    place = SinkFolder(spark, str(history), "anew")
     old = place.origin("24h")
     Path(place.checkpoint(old), "offsets").mkdir(parents=True)
 
-    new = place.begin_anew(old)
+    new = place.restart(old)
 
     assert (new.since_ms, new.version) == (old.since_ms, None)
     assert place.origin("earliest") == new
@@ -76,9 +76,9 @@ def test_the_first_moment_to_deliver(spark: SparkSession, history: Path, tmp_pat
     found = {
         case: place.first_ms(place.origin(case[1]))
         for case in cases
-        if (place := Place(spark, str(case[2]), case[0]))
+        if (place := SinkFolder(spark, str(case[2]), case[0]))
     }
-    nothing = Place(spark, str(empty), "nothing")
+    nothing = SinkFolder(spark, str(empty), "nothing")
 
     assert found == cases
     assert nothing.first_ms(nothing.origin("earliest")) <= time.time() * 1000

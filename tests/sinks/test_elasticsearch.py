@@ -49,7 +49,7 @@ def test_telegrafs_documents_are_stored_once_and_can_be_searched(
         for number, each in enumerate(documents)
     ]
 
-    delivery.patiently(store.prepare, 0)
+    delivery.retry(store.prepare, 0)
     delivery.send(pa.array(entries), store.post)
     delivery.send(pa.array(entries), store.post)
 
@@ -108,7 +108,7 @@ def test_rejected_documents_are_parked_by_reason_and_the_rest_stored(
     bad: list[dict[str, Any]] = [{"burrow_group": {"lag": "much"}}, {"@timestamp": "never"}]
     entries = [entry("mixed-2026", str(n), each) for n, each in enumerate([*bad, *good])]
 
-    delivery.patiently(store.prepare, 0)
+    delivery.retry(store.prepare, 0)
     delivery.send(pa.array(entries), store.post)
 
     assert [hit["_id"] for hit in search.documents("mixed-*")] == ["2", "3", "4"]

@@ -29,7 +29,7 @@ def test_bad_points_among_good_ones_are_parked_and_the_good_ones_stored(tmp_path
     with Server(tmp_path / "influx", "warren", "secret") as server:
         login = {"username": "warren", "password": Secret("secret")}
         store = sink(server.url, database='odd "name"', **login)
-        delivery.patiently(store.prepare, 0)
+        delivery.retry(store.prepare, 0)
         (made,) = server.query("SHOW DATABASES")
         delivery.send(pa.array([line(0), "m lag= 5\n"]), store.post)
         delivery.send(pa.array(points), store.post)
@@ -55,7 +55,7 @@ def test_version_two_is_asked_by_bucket_and_token() -> None:
         answer = store.post(pa.array([line(1), line(2)]))
 
     (request,) = server.requests
-    assert not answer.doubt
+    assert not answer.objection
     assert request.path == "/api/v2/write"
     assert request.params == {"bucket": ["b"], "org": ["o"], "precision": ["ns"]}
     assert request.headers["Authorization"] == "Token t0ken"

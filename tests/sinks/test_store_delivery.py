@@ -31,14 +31,14 @@ class Store:
     def post(self, lines: pa.Array) -> StoreAnswer:
         self.asked.append(len(lines))
         if len(self.asked) <= self.wrong_for:
-            return StoreAnswer(doubt="which organisation?")
+            return StoreAnswer(objection="which organisation?")
         if len(lines) > self.most:
-            return StoreAnswer(doubt="too large", is_too_large=True)
+            return StoreAnswer(objection="too large", is_too_large=True)
         texts = lines.to_pylist()
         self.held += [text for text in texts if text not in self.bad]
         is_bad = bool(self.bad & set(texts))
         return (
-            StoreAnswer(doubt="bad 'point'", is_about_points=self.is_certain)
+            StoreAnswer(objection="bad 'point'", is_about_points=self.is_certain)
             if is_bad
             else StoreAnswer()
         )
@@ -91,7 +91,7 @@ def test_points_that_are_bad_for_certain_are_parked_even_if_all_are(
 
 def test_a_store_that_takes_nothing_for_one_reason_is_waited_for(delivery: StoreDelivery) -> None:
     rounds = 3
-    store = Store(wrong_for=rounds * (1 + delivering.ALIKE))
+    store = Store(wrong_for=rounds * (1 + delivering.PROBES))
 
     with capture_logs() as logged:
         delivery.send(pa.array(POINTS), store.post)
@@ -100,8 +100,8 @@ def test_a_store_that_takes_nothing_for_one_reason_is_waited_for(delivery: Store
     assert parked(delivery) == []
     assert delivery.outcomes == {"sent": 1000, "retried": 1000, "failed": 3000, "rejected": 0}
     assert [line.get("problem") for line in logged] == [
-        "nothing is taken: which organisation?",
-        None,  # the sink takes points again
+        "no point is accepted: which organisation?",
+        None,  # the sink accepts points again
     ]
 
 
@@ -122,7 +122,7 @@ def test_what_is_put_off_comes_again_without_the_rest(delivery: StoreDelivery) -
     def post(lines: pa.Array) -> StoreAnswer:
         asked.append(lines.to_pylist())
         return (
-            StoreAnswer(refused=[(0, "no")], again=[2], problem="busy")
+            StoreAnswer(refused=[(0, "no")], retry=[2], problem="busy")
             if len(lines) > 1
             else StoreAnswer()
         )
@@ -149,15 +149,15 @@ def test_a_store_that_puts_off_is_asked_less_and_less_often(delivery: StoreDeliv
         delivery.send(
             pa.array(["a", "b"]),
             lambda _: next(
-                (StoreAnswer(again=[0], problem=f"busy [{number}]") for number in busy),
+                (StoreAnswer(retry=[0], problem=f"busy [{number}]") for number in busy),
                 StoreAnswer(),
             ),
         )
 
     assert pauses == [delivering.FIRST_PAUSE_S * 2**number for number in range(5)]
     assert [line["event"] for line in logged] == [
-        "the sink does not take points; tried again",
-        "the sink takes points again",
+        "the sink does not accept points; retrying",
+        "the sink accepts points again",
     ]
 
 
@@ -173,7 +173,7 @@ def failing(times: int) -> Callable[[], str]:
 
 
 def test_a_store_that_is_down_is_waited_for(delivery: StoreDelivery) -> None:
-    answer = delivery.patiently(failing(3), 10)
+    answer = delivery.retry(failing(3), 10)
 
     assert answer == "done"
     assert delivery.outcomes["failed"] == 30
@@ -185,7 +185,7 @@ def test_who_waits_can_be_stopped(delivery: StoreDelivery) -> None:
     threading.Timer(0.2, delivery.stop.set).start()
 
     with pytest.raises(DeliveryStopped):
-        delivery.patiently(failing(10_000), 1)
+        delivery.retry(failing(10_000), 1)
 
     assert delivery.problem == "down"
 

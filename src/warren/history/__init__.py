@@ -1,1 +1,1 @@
-"""What outlives a tick: verdicts and log ends, kept in a Delta table."""
+"""Verdicts and log ends over time, in a Delta table."""

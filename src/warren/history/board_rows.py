@@ -25,7 +25,7 @@ def row_granularity(settings: HistorySettings) -> Granularity:
     return Granularity(patterns, usual=Level[settings.history_granularity.upper()])
 
 
-NEVER = np.iinfo(np.int64).min  # when nothing was committed
+NEVER = np.iinfo(np.int64).min  # no commit yet
 NAMES = ("cluster", "kind", "group", "topic", "owner", "client")
 ROWS = pa.schema(
     [
@@ -36,16 +36,16 @@ ROWS = pa.schema(
 
 
 def rows(board: Board, clusters: Collection[str], granularity: Granularity) -> pa.Table:
-    """The moment, as far as these clusters go."""
+    """The rows of these clusters."""
     parts = [
         part
         for name in sorted(clusters)
-        for part in _of_cluster(board.moment_ms, name, board.clusters[name], granularity)
+        for part in _cluster_rows(board.moment_ms, name, board.clusters[name], granularity)
     ]
     return pa.concat_tables([ROWS.empty_table(), *parts]).unify_dictionaries()
 
 
-def _of_cluster(
+def _cluster_rows(
     moment_ms: int, name: str, cluster: ClusterBoard, granularity: Granularity
 ) -> list[pa.Table]:
     verdicts = cluster.verdicts
@@ -55,11 +55,13 @@ def _of_cluster(
         LOG_END: _end_rows(cluster.ends, _end_levels(cluster, levels, granularity.usual)),
         PARTITION: _partition_rows(verdicts, levels),
     }
-    return [_completed(columns, moment_ms, name, kind) for kind, columns in kinds.items()]
+    return [_with_common_columns(columns, moment_ms, name, kind) for kind, columns in kinds.items()]
 
 
-def _completed(columns: dict[str, pa.Array], moment_ms: int, cluster: str, kind: str) -> pa.Table:
-    """With what all rows of a moment have in common, and nulls for what this kind does not have."""
+def _with_common_columns(
+    columns: dict[str, pa.Array], moment_ms: int, cluster: str, kind: str
+) -> pa.Table:
+    """Add the columns that are the same in all rows, and nulls for those this kind lacks."""
     length = len(next(iter(columns.values())))
     day = bounds.moment(moment_ms).date()
     same = {
@@ -102,7 +104,7 @@ def _group_rows(verdicts: Verdicts) -> dict[str, pa.Array]:
 
 
 def _partition_rows(verdicts: Verdicts, levels: Bytes) -> dict[str, pa.Array]:
-    """A row for each partition, or, of groups kept by topic, one for each topic."""
+    """One row for each partition, or for each topic of groups that are kept by topic."""
     partitions, first = verdicts.partitions, verdicts.groups.first
     group = np.repeat(np.arange(len(levels), dtype=np.int32), np.diff(first))
     level = np.repeat(levels, np.diff(first))
@@ -143,7 +145,7 @@ def _named_unless(absent: Mask, places: Codes, names: tuple[str, ...]) -> pa.Dic
 
 
 def _newest(partitions: PartitionVerdicts, at: Ints) -> Ints:
-    """When each part, the first of which begins at at[0], was last committed to, if ever."""
+    """The last commit time in each part of the lines; parts start at `at`. NEVER if none."""
     committed_ms = np.where(partitions.filled > 0, partitions.end.committed_ms, NEVER)
     return np.maximum.reduceat(committed_ms, at)
 
@@ -157,7 +159,7 @@ def _begins(topic: Codes, first: Ints) -> Mask:
 
 
 class _Folded:
-    """The partitions of some groups, taken together by topic."""
+    """The partitions of the chosen groups, combined by topic."""
 
     def __init__(self, verdicts: Verdicts, begins: Mask, chosen: Mask) -> None:
         partitions, lines = verdicts.partitions, np.flatnonzero(chosen)
@@ -174,18 +176,18 @@ class _Folded:
         self.complete = (bounds.sums(full, at) / self.count).astype(np.float32)
 
     def replace(self, kept: Ints, values: npt.NDArray[np.generic], by: npt.ArrayLike) -> Ints:
-        """These values of kept lines, with those of the folded ones in their places."""
+        """The values of kept lines, with those of folded lines replaced."""
         values = values.copy()
         values[self.is_first[kept]] = by
-        return values  # type: ignore[return-value]  # whatever was given
+        return values  # type: ignore[return-value]  # of the type that was passed in
 
 
 def _end_levels(cluster: ClusterBoard, levels: Bytes, usual: Level) -> Bytes:
-    """A topic's log ends are as fine as the finest group that reads it."""
+    """A topic's log ends are kept as finely as the finest group that reads it."""
     verdicts = cluster.verdicts
     place = {topic: number for number, topic in enumerate(cluster.ends.topics)}
     number = np.array([place.get(topic, -1) for topic in verdicts.topics], np.int64)
-    finest = np.full(len(place) + 1, np.uint8(255))  # the last takes topics without log ends
+    finest = np.full(len(place) + 1, np.uint8(255))  # the last is for topics without log ends
     line_level = np.repeat(levels, np.diff(verdicts.groups.first))
     np.minimum.at(finest, number[verdicts.partitions.topic], line_level)
     finest = finest[:-1]
@@ -193,7 +195,7 @@ def _end_levels(cluster: ClusterBoard, levels: Bytes, usual: Level) -> Bytes:
 
 
 def _end_rows(ends: TopicEnds, levels: Bytes) -> dict[str, pa.Array]:
-    """The known log ends; folded ones are the sum of a topic's."""
+    """The known log ends; a folded row has the sum over its topic."""
     count = np.diff(ends.first)
     topic = np.repeat(np.arange(len(ends.topics), dtype=np.int32), count)
     partition = (np.arange(len(ends.end)) - np.repeat(ends.first[:-1], count)).astype(np.int32)

@@ -1,6 +1,6 @@
-"""One group over time: the answer of `/v4/history`, and what the terminal draws.
+"""One group over time: for `/v4/history` and the terminal.
 
-The shapes are declared with the answer, in `warren.serve.v4.shapes`; here they are filled.
+The shape of the answer is declared in `warren.serve.v4.shapes`.
 """
 
 import statistics
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 def step_of(period: Period, most: int) -> int:
-    """The shortest step, whole seconds, with which a period has no more than so many."""
+    """The shortest step, in whole seconds, that cuts a period into at most `most` steps."""
     seconds = -(-(period.until_ms - period.since_ms) // (most * 1000))
     return max(seconds, 1) * 1000
 
@@ -29,15 +29,15 @@ def times_of(period: Period, step_ms: int) -> list[int]:
 
 
 def spread_out(found: Mapping[int, Json], steps: int) -> list[Json]:
-    """What was found at some steps, at every step; nothing where nobody watched.
+    """Fill every step from the steps that have a row; empty where nothing was recorded.
 
-    Steps may be shorter than the time between moments: what was seen holds until the next one.
+    Steps may be shorter than the time between moments: a row counts until the next one.
     """
     known = sorted(found)
     gaps = [after - before for before, after in pairwise(known)]
     usual = statistics.median_low(gaps) if gaps else 1
     spread: list[Json] = [{}] * steps
-    for step, gap in zip(known, [*gaps, usual], strict=False):  # of nothing there is no last one
+    for step, gap in zip(known, [*gaps, usual], strict=False):  # `known` may be empty
         held = gap if gap <= GAP * usual else usual
         for at in range(step, min(step + held, steps)):
             spread[at] = found[step]
@@ -62,16 +62,16 @@ def curve(kept: Kept, period: Period, most: int = STEPS) -> Json:
 
 
 def incidents(kept: Kept) -> list[Json]:
-    """The newest first."""
-    told = ("began_ms", "ended_ms", "status", "max_lag")
-    found = kept.incidents().select([*told]).sort_by([("began_ms", "descending")])
+    """The incidents, the newest first."""
+    columns = ("began_ms", "ended_ms", "status", "max_lag")
+    found = kept.incidents().select([*columns]).sort_by([("began_ms", "descending")])
     return [row | {"status": _name(row["status"])} for row in found.to_pylist()]
 
 
 def heat_map(kept: Kept, period: Period, lines: int) -> Json:
-    """The partitions that lagged most, each with its lag and status in steps of equal length.
+    """The partitions with the most lag, each with its lag and status in steps of equal length.
 
-    Who wants no lines gets no total either: partitions are most of the rows there are.
+    With `lines` 0 the total is 0 too: counting partitions means reading most of the rows.
     """
     step_ms = step_of(period, COLUMNS)
     times = times_of(period, step_ms)

@@ -18,15 +18,15 @@ from warren.model.board import Board
 
 log = structlog.get_logger()
 
-POLL_S = 0.5  # between looks for a board worth keeping
-# Clocks of two machines differ by seconds; by hours only if one was wrong, and to wait until that
-# time comes would be no history for as long.
+POLL_S = 0.5  # between looks for a new board
+# Clocks of two machines differ by seconds, or by hours if one is wrong. Then we do not wait until
+# the time comes: there would be no history until then.
 SKEW_MS, FAR_AHEAD_MS = 5_000, 3_600_000
 READING = ("connecting", "catching up")  # verdicts made of half the commits are not history
 
 
 class Keeper:
-    """Works beside the pipeline; a tick never waits for it."""
+    """Runs beside the pipeline; a tick never waits for it."""
 
     kind, name = "history", "keeper"
 
@@ -36,7 +36,7 @@ class Keeper:
         directory: str,
         settings: HistorySettings,
         boards: Callable[[], Board],
-        kept: Callable[[pa.Table], None] = lambda _: None,
+        on_kept: Callable[[pa.Table], None] = lambda _: None,
     ) -> None:
         self.problem = ""
         self.restarts = 0
@@ -45,16 +45,16 @@ class Keeper:
         self._interval_s = settings.history_interval
         self._granularity = row_granularity(settings)
         self._boards = boards
-        self._kept = kept  # to be told the rows of each moment that was kept
+        self._on_kept = on_kept  # called with the rows of each moment that was kept
         self._newest_ms = 0
-        self._after = ""
-        self._told: dict[str, object] = {"last_rows": None, "last_seconds": None}
+        self._after = ""  # part of the writer's name, after a step back
+        self._last_append: dict[str, object] = {"last_rows": None, "last_seconds": None}
         self._outcomes = {"kept": 0, "failed": 0}
 
     def run(self, stop: threading.Event) -> None:
         try:
             with failures(f"history cannot be written to {self._directory}"):
-                self._keep_on(stop)
+                self._run(stop)
         except SourceError:
             self._outcomes["failed"] += 1
             raise
@@ -63,11 +63,11 @@ class Keeper:
         return {
             "directory": self._directory,
             "last_moment_ms": self._newest_ms or None,
-            **self._told,
+            **self._last_append,
             "outcomes": dict(self._outcomes),
         }
 
-    def _keep_on(self, stop: threading.Event) -> None:
+    def _run(self, stop: threading.Event) -> None:
         spark = table.session(self._spark)
         table.make(spark, self._directory)
         self._newest_ms, self._after = table.newest_moment(spark, self._directory), ""
@@ -76,7 +76,7 @@ class Keeper:
             stop.wait(POLL_S)
 
     def _keep(self, spark: SparkSession, board: Board) -> None:
-        """Append the first board of every interval, so that each minute, say, holds one moment."""
+        """Append the first board of every interval, so that each has one moment."""
         clusters = settled(board)
         if clusters and self._newest_ms - board.moment_ms > SKEW_MS:
             self._step_back(spark, board.moment_ms)
@@ -85,19 +85,19 @@ class Keeper:
         began, moment = time.monotonic(), rows(board, clusters, self._granularity)
         if len(moment):
             table.append(spark, self._directory, moment, _writer(board) + self._after)
-            self._kept(moment)
+            self._on_kept(moment)
         self._newest_ms, self.problem = board.moment_ms, ""
         self._outcomes["kept"] += 1
         took = round(time.monotonic() - began, 3)
-        self._told = {"last_rows": len(moment), "last_seconds": took}
+        self._last_append = {"last_rows": len(moment), "last_seconds": took}
         log.debug("a moment of history was kept", rows=len(moment), seconds=took)
 
     def _step_back(self, spark: SparkSession, now_ms: int) -> None:
-        """Go on behind a moment that is hours ahead; for one a little ahead wait until it comes."""
+        """Ignore a moment that is hours ahead; if it is a little ahead, raise and wait for it."""
         if self._newest_ms - now_ms <= FAR_AHEAD_MS:
             raise ClockBehind(self._newest_ms)
         log.error("history holds a moment far ahead of the clock", moment_ms=self._newest_ms)
-        # To Delta a writer's moments only grow: from here on it is another.
+        # For Delta, a writer's moments only grow: so we become another writer.
         self._after = f" after {self._newest_ms}"
         self._newest_ms = table.newest_moment(spark, self._directory, now_ms + FAR_AHEAD_MS)
 
@@ -123,5 +123,5 @@ def settled(board: Board) -> list[str]:
 
 
 def _writer(board: Board) -> str:
-    """Moments of several instances, each for clusters of its own, do not count as the same."""
+    """Names the clusters, so that instances with different clusters are different writers."""
     return "warren " + " ".join(sorted(board.clusters))

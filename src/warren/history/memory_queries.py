@@ -1,6 +1,6 @@
-"""The same questions as in `queries`, asked of rows in memory: for what is small, without Spark.
+"""The queries of `spark_queries` on rows in memory: without Spark, for small periods.
 
-Both give the same tables, which `tests/history/test_queries.py` holds them to.
+Both return the same tables; `tests/history/test_queries.py` checks that.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,11 +16,12 @@ import pyarrow.compute as pc
 from warren.model import bounds
 from warren.model.tables import GROUP, LOG_END, PARTITION
 
-# A moment lasts until the next one; after a longer silence than so many usual ones nobody watched.
+# A moment lasts until the next one, unless that is later than so many usual intervals: then Warren
+# was down in between.
 GAP = 3
-LINE = ("topic", "partition")  # what a row of a heat map is of
-SHARES = (0.5, 0.95, 0.99)  # of the moments, for percentiles; as GROUPS in `queries`
-SAMPLES = 8  # moments at which log ends are looked at: growth needs no more
+LINE = ("topic", "partition")  # the key of a heat map's line
+SHARES = (0.5, 0.95, 0.99)  # the percentiles; as GROUPS in `spark_queries`
+SAMPLES = 8  # moments whose log ends are read: enough to see growth
 
 MOMENTS = pa.schema(
     [
@@ -35,8 +36,8 @@ NAME = ["cluster", "group"]
 Name = tuple[str, str]
 
 
-def sampled(moments: Iterable[tuple[str, int]]) -> list[int]:
-    """The first, the last, and some between, of every cluster."""
+def sample_moments(moments: Iterable[tuple[str, int]]) -> list[int]:
+    """The first, the last, and some moments in between, of every cluster."""
     at: dict[str, list[int]] = {}
     for cluster, moment_ms in sorted(moments):
         at.setdefault(cluster, []).append(moment_ms)
@@ -45,34 +46,34 @@ def sampled(moments: Iterable[tuple[str, int]]) -> list[int]:
 
 
 class Kept(Protocol):
-    """Rows of a period that can be asked."""
+    """The rows of a period, and the queries on them."""
 
     def clusters(self) -> list[str]:
-        """Those that have rows of groups."""
+        """The clusters that have rows of groups."""
         ...
 
     def together(self, topic: str, partition: int | None) -> "Kept":
-        """A topic of the groups, or one partition of it, as if it were all they read."""
+        """Only one topic or partition, summed up as if the groups read nothing else."""
         ...
 
     def steps(self, since_ms: int, step_ms: int, names: Sequence[Name] | None = None) -> pa.Table:
-        """Groups thinned out to steps of time: the worst of each, and its last offset."""
+        """Groups by step of time: the worst status and lag of each step, and its last offset."""
         ...
 
     def heat(self, lines: int, since_ms: int, step_ms: int) -> tuple[int, pa.Table]:
-        """How many partitions there are, and those that lag most by steps of time."""
+        """The number of partitions, and those with the most lag by step of time."""
         ...
 
     def incidents(self) -> pa.Table:
-        """Times in which a group was not OK without a break; `ended_ms` is null where it lasts."""
+        """Unbroken times in which a group was not OK; `ended_ms` is null if it still is not."""
         ...
 
     def spread(self) -> pa.Table:
-        """How long each group was in each status, and how its lag was spread; null: all groups."""
+        """Time in each status and percentiles of lag, by group; null: all groups of a cluster."""
         ...
 
     def topics(self) -> pa.Table:
-        """What was written to each topic: how far its log ends moved."""
+        """The messages written to each topic: how far its log ends moved."""
         ...
 
     def statuses(self, since_ms: int, step_ms: int) -> pa.Table:
@@ -86,7 +87,7 @@ class InMemory:
 
     @cached_property
     def _groups(self) -> pa.Table:
-        """In the order of time, so that the last is the newest."""
+        """Rows of groups in time order: the last is the newest."""
         return _only(self.rows, "kind", GROUP).sort_by("moment_ms")
 
     def clusters(self) -> list[str]:
@@ -121,8 +122,8 @@ class InMemory:
         groups = self._groups
         if names is not None:
             columns = ([name[at] for name in names] for at in range(2))
-            wanted = pa.table([pa.array(each, pa.string()) for each in columns], NAME)
-            groups = groups.join(wanted, NAME, join_type="left semi")
+            chosen = pa.table([pa.array(each, pa.string()) for each in columns], NAME)
+            groups = groups.join(chosen, NAME, join_type="left semi")
         return _steps(groups, ["cluster", "group"], since_ms, step_ms)
 
     def heat(self, lines: int, since_ms: int, step_ms: int) -> tuple[int, pa.Table]:
@@ -180,7 +181,7 @@ class InMemory:
 
     def topics(self) -> pa.Table:
         times = self._moments.select(["cluster", "moment_ms"]).to_pylist()
-        chosen = sampled((row["cluster"], row["moment_ms"]) for row in times)
+        chosen = sample_moments((row["cluster"], row["moment_ms"]) for row in times)
         ends = _only(self.rows, "kind", LOG_END)
         ends = ends.filter(pc.is_in(ends["moment_ms"], pa.array(chosen, pa.int64())))
         ends = ends.set_column(
@@ -226,7 +227,7 @@ class InMemory:
 
     @cached_property
     def _moments(self) -> pa.Table:
-        """Each moment with the time it stands for, and a number that leaves one out at each gap."""
+        """Each moment with how long it lasted, and a number that skips one at each gap."""
         pairs = self._groups.group_by(["cluster", "moment_ms"]).aggregate([])
         parts = [MOMENTS.empty_table()]
         for cluster in self.clusters():
@@ -247,9 +248,9 @@ def _only(rows: pa.Table, name: str, value: str | int) -> pa.Table:
 
 
 def _line_numbers(rows: pa.Table, of: pa.Table) -> Any:
-    """A number for each line: topics by their place in `of`; a partition that is null is one too.
+    """A number for each line: by the topic's place in `of`, and the partition, which may be null.
 
-    Joins take null for unlike null.
+    A join would not match null with null.
     """
     topic = pc.index_in(rows["topic"], of["topic"].unique()).fill_null(-1)
     partition = rows["partition"].fill_null(-1)
@@ -273,7 +274,7 @@ def _timed(cluster: str, times: Any) -> pa.Table:
 
 
 def _bounded(added: pa.Table, name: str) -> pa.ChunkedArray:
-    """A sum that does not turn round at the end of what a number holds."""
+    """A sum that stops at the limits of a 64-bit number instead of overflowing."""
     wide, total = added[f"{name}_wide_sum"], added[f"{name}_sum"]
     total = pc.if_else(pc.greater_equal(wide, float(bounds.MOST)), bounds.MOST, total)
     return pc.if_else(pc.less_equal(wide, float(bounds.LEAST)), bounds.LEAST, total)
@@ -285,7 +286,7 @@ def _with_step(rows: pa.Table, since_ms: int, step_ms: int) -> pa.Table:
 
 
 def _sorted(rows: pa.Table, first: list[tuple[str, str]]) -> pa.Table:
-    """By these, and then by name and step; a partition that is null comes first, as in Spark."""
+    """Sort by `first`, then by name and step; a null partition comes first, as in Spark."""
     keys = {name: rows[name] for name, _ in first}
     keys |= {
         name: rows[name] for name in ("cluster", "group", "topic") if name in rows.schema.names
@@ -337,7 +338,7 @@ def _percentiles(lags: pa.ListScalar) -> list[int]:
 
 
 def _rate(messages: int, took_ms: int) -> float | None:
-    """Rounded as Spark rounds: a half is up."""
+    """Messages a second, rounded half up as in Spark."""
     if not took_ms:
         return None
     exact = Decimal(repr(messages / (took_ms / 1000)))

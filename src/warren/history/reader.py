@@ -1,6 +1,6 @@
-"""Which part of which history a command is about, and how it is read.
+"""Reads history for a command: one directory, one period, perhaps one cluster.
 
-What is small is read from the table's own files; Spark, which takes long to start, reads the rest.
+Small periods are read from the table's files; for others Spark is started, which takes long.
 """
 # ruff: noqa: PLC0415  # Spark is imported where it is needed
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 class Past:
     directory: str
     period: Period
-    cluster: str = ""  # all of them
+    cluster: str = ""  # empty: all of them
     spark: Spark = field(default_factory=Spark)
 
     @contextmanager
     def reading(self, group: str = "", kinds: Sequence[str] = ()) -> Iterator[Kept]:
-        """The rows, of some kinds if they are named; a Warren that writes them does not notice."""
+        """The rows, of some kinds if named. This does not disturb a Warren that writes them."""
         found = small(TableFiles(self.directory), self.period, self.cluster, group, kinds)
         if found is not None:
             yield found
@@ -38,12 +38,12 @@ class Past:
             from warren.history import spark_queries
 
             rows = spark_queries.kept(spark, self.directory, self.period, self.cluster, group)
-            with rows.held() as kept:
+            with rows.cached() as kept:
                 yield kept
 
     @contextmanager
     def session(self) -> "Iterator[SparkSession]":
-        """A Spark of our own."""
+        """Start a Spark session for this command."""
         from warren.spark import jars
         from warren.spark.session import start_session, stop_session
 

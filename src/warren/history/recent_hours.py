@@ -1,9 +1,9 @@
-"""The last hours of history in memory, so that what is asked most is answered at once.
+"""The last hours of history in memory, so that the most frequent requests are answered at once.
 
-Every moment that is kept comes here too; after a start the table is read once, and an instance
-that keeps no history itself follows what another one writes. Packed into arrays a partition takes
-5 to 9 bytes a moment, a group 17 to 25. When there is no room the oldest go first, and are asked of
-the table again.
+Every moment that this instance writes is added here too. After a start the table is read once, and
+an instance that does not write history follows the one that does. Packed into arrays, a partition
+takes 5 to 9 bytes a moment, a group 17 to 25. When memory is full the oldest moments are dropped,
+and requests for them read the table.
 """
 
 import threading
@@ -18,29 +18,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warren.history.memory_queries import InMemory
-from warren.history.table_files import ASKED
+from warren.history.table_files import QUERIED
 from warren.model.arrays import AnyArray, Bytes, Codes, Ints
 from warren.model.period import Period
 from warren.model.tables import GROUP, HISTORY, PARTITION
 
 HOUR_MS = 3_600_000
-MARGIN_MS = 600_000  # "6h" is still here when it is asked for a little later
+MARGIN_MS = 600_000  # so that a request for "6h" finds all of it a little later
 PARTITIONS_MS, GROUPS_MS = 6 * HOUR_MS + MARGIN_MS, 24 * HOUR_MS + MARGIN_MS
 MEMORY_BYTES = 256 * 2**20  # one half for groups, the other for their partitions
-WEIGH_S = 60.0
+MEASURE_S = 60.0
 NULL = int(np.iinfo(np.int64).min)
 NEVER = int(np.iinfo(np.int64).max)
-ROWS = pa.schema([HISTORY.field(name) for name in ASKED])
+ROWS = pa.schema([HISTORY.field(name) for name in QUERIED])
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """Which partitions there are; shared by all moments between which that did not change."""
+    """The partitions that exist; shared by moments as long as they do not change."""
 
     topics: tuple[str, ...]
     first: Ints  # a group's lines are first[i] .. first[i + 1] - 1
     topic: Codes
-    partition: Codes  # -1 is null: a topic's partitions taken together
+    partition: Codes  # -1 is null: all partitions of a topic
 
     def is_like(self, other: "_Lines") -> bool:
         return self.topics == other.topics and all(
@@ -58,12 +58,12 @@ class _Cluster:
     lag: Ints
     max_lag: Ints  # NULL is null
     offset: Ints
-    lines: _Lines | None  # None: given up
+    lines: _Lines | None  # None: dropped
     line_status: Bytes
-    line_lag: Ints  # shorter where it fits
+    line_lag: Ints  # 32 bits if it fits
 
     def parts(self, kind: str) -> Sequence[object]:
-        """All that takes room."""
+        """Everything that takes memory."""
         if kind == GROUP:
             return self.names, self.status, self.lag, self.max_lag, self.offset
         if self.lines is None:
@@ -81,7 +81,7 @@ class _Cluster:
 
 
 class Recent:
-    """Used by several threads: who adds, and who asks."""
+    """Shared by the threads that add moments and those that answer requests."""
 
     def __init__(
         self, memory_bytes: int = MEMORY_BYTES, clock: Callable[[], float] = time.time
@@ -90,31 +90,32 @@ class Recent:
         self._clock = clock
         self._lock = threading.Lock()
         self._moments: dict[int, dict[str, _Cluster]] = {}
-        # From then on every moment is here; nothing is, before the table was read.
+        # From then on every moment is here; NEVER until the table has been read.
         self._since = dict.fromkeys((GROUP, PARTITION), NEVER)
-        self._dropped = dict.fromkeys((GROUP, PARTITION), 0)  # before then something went
+        self._dropped = dict.fromkeys((GROUP, PARTITION), 0)  # something before then was dropped
         self.newest_ms = 0
         self._last: dict[str, _Cluster] = {}
-        self._unweighed, self._weighed_s = 0, 0.0  # bytes since, and when, there was a look
+        self._unmeasured = 0  # bytes added since memory was measured last
+        self._measured_s = 0.0
 
     def add(self, rows: pa.Table) -> None:
-        """Take whole moments: new ones, or old ones before `reach` tells of them."""
-        rows = rows.select([*ASKED]).cast(ROWS)
+        """Add whole moments: new ones, or old ones before a call of `reach`."""
+        rows = rows.select([*QUERIED]).cast(ROWS)
         rows = rows.filter(pc.is_in(rows["kind"], pa.array([GROUP, PARTITION])))
-        packed = {at: dict(_packed(some)) for at, some in _by(rows, "moment_ms")}
+        packed = {at: dict(_pack(some)) for at, some in _split_by(rows, "moment_ms")}
         with self._lock:
             is_in_order = all(at > self.newest_ms for at in packed)
             for at in sorted(packed):
                 shared = self._shared(packed[at])
                 self._moments[at] = self._moments.get(at, {}) | shared
-                self._unweighed += sum(map(_weight, shared.values()))
+                self._unmeasured += sum(map(_size_of, shared.values()))
                 self.newest_ms = max(self.newest_ms, at)
             if not is_in_order:
                 self._moments = dict(sorted(self._moments.items()))
             self._make_room()
 
     def reach(self, since_ms: int, *, partitions: bool) -> bool:
-        """Every moment since then was added, with partitions or without; whether all had room."""
+        """Note that every moment since then was added; return whether all fitted into memory."""
         kinds = (GROUP, PARTITION) if partitions else (GROUP,)
         with self._lock:
             for kind in kinds:
@@ -128,7 +129,7 @@ class Recent:
     def kept(
         self, cluster: str, group: str, period: Period, *, partitions: bool
     ) -> InMemory | None:
-        """The rows of a group; None: not all of them are here."""
+        """The rows of a group; None if not all of them are in memory."""
         with self._lock:
             kinds = (GROUP, PARTITION) if partitions else (GROUP,)
             if any(period.since_ms < self._since[kind] for kind in kinds):
@@ -154,20 +155,20 @@ class Recent:
             }
 
     def _shared(self, clusters: dict[str, _Cluster]) -> dict[str, _Cluster]:
-        """What is as it was in those added before is the same object, and takes no room."""
+        """Reuse arrays and names that did not change since the moment before."""
         shared = {
-            name: _alike(each, self._last[name]) if name in self._last else each
+            name: _reuse_parts(each, self._last[name]) if name in self._last else each
             for name, each in clusters.items()
         }
         self._last |= shared
         return shared
 
     def _make_room(self) -> None:
-        """Not with every moment: where they come each second it would take longer than that."""
+        """Drop what is too old or too much; not for every moment, as that would be too slow."""
         now = self._clock()
-        if self._unweighed < self._memory_bytes // 128 and now - self._weighed_s < WEIGH_S:
+        if self._unmeasured < self._memory_bytes // 128 and now - self._measured_s < MEASURE_S:
             return
-        self._unweighed, self._weighed_s, now_ms = 0, now, int(now * 1000)
+        self._unmeasured, self._measured_s, now_ms = 0, now, int(now * 1000)
         for at in [*self._moments]:
             if at < now_ms - GROUPS_MS:
                 self._drop(at)
@@ -179,7 +180,7 @@ class Recent:
                 self._drop(at)
         with_lines = [at for at, of in self._moments.items() if _has_lines(of)]
         while with_lines and self._size(PARTITION) > most:
-            several = max(len(with_lines) // 50, 1)  # weighing takes longer than dropping
+            several = max(len(with_lines) // 50, 1)  # measuring takes longer than dropping
             for at in with_lines[:several]:
                 self._drop_lines(at)
             del with_lines[:several]
@@ -213,18 +214,18 @@ def _has_lines(clusters: Mapping[str, _Cluster]) -> bool:
     return any(each.lines is not None for each in clusters.values())
 
 
-def _weight(cluster: _Cluster) -> int:
+def _size_of(cluster: _Cluster) -> int:
     return sum(_bytes(part) for kind in (GROUP, PARTITION) for part in cluster.parts(kind))
 
 
 def _bytes(part: Any) -> int:
-    """With what Python needs for an array and a text."""
+    """The size, with Python's overhead for an array or a text."""
     if isinstance(part, np.ndarray):
         return int(part.nbytes) + 112
     return sum(len(name) + 60 for name in part)
 
 
-def _alike(new: _Cluster, old: _Cluster) -> _Cluster:
+def _reuse_parts(new: _Cluster, old: _Cluster) -> _Cluster:
     names = old.names if new.names == old.names else new.names
     lines = new.lines
     if lines is not None and old.lines is not None and lines.is_like(old.lines):
@@ -232,53 +233,53 @@ def _alike(new: _Cluster, old: _Cluster) -> _Cluster:
     return replace(new, names=names, lines=lines)
 
 
-def _by(rows: pa.Table, column: str) -> Iterator[tuple[Any, pa.Table]]:
+def _split_by(rows: pa.Table, column: str) -> Iterator[tuple[Any, pa.Table]]:
     for value in rows[column].unique().to_pylist():
         yield value, rows.filter(pc.equal(rows[column], value))
 
 
-def _packed(rows: pa.Table) -> Iterator[tuple[str, _Cluster]]:
+def _pack(rows: pa.Table) -> Iterator[tuple[str, _Cluster]]:
     """A moment, cluster by cluster."""
-    for cluster, some in _by(rows, "cluster"):
+    for cluster, some in _split_by(rows, "cluster"):
         groups, lines = (some.filter(pc.equal(some["kind"], kind)) for kind in (GROUP, PARTITION))
         both = pa.chunked_array([*groups["group"].chunks, *lines["group"].chunks], pa.string())
-        names, codes = _coded(both)
+        names, codes = _encode_names(both)
         yield cluster, _cluster(names, groups, codes[: len(groups)], lines, codes[len(groups) :])
 
 
 def _cluster(
     names: tuple[str, ...], groups: pa.Table, of_group: Codes, lines: pa.Table, of_line: Codes
 ) -> _Cluster:
-    topics, topic = _coded(lines["topic"])
+    topics, topic = _encode_names(lines["topic"])
     partition = lines["partition"].fill_null(-1).to_numpy().astype(np.int32)
     order = np.lexsort((partition, topic, of_line))
     first = np.searchsorted(of_line[order], np.arange(len(names) + 1)).astype(np.int64)
     return _Cluster(
         names,
-        status=_placed(groups["status"], of_group, len(names), 0).astype(np.uint8),
-        lag=_short(_placed(groups["lag"], of_group, len(names), 0)),
-        max_lag=_short(_placed(groups["max_lag"], of_group, len(names), NULL)),
-        offset=_placed(groups["offset"], of_group, len(names), NULL),
+        status=_place_values(groups["status"], of_group, len(names), 0).astype(np.uint8),
+        lag=_shrink(_place_values(groups["lag"], of_group, len(names), 0)),
+        max_lag=_shrink(_place_values(groups["max_lag"], of_group, len(names), NULL)),
+        offset=_place_values(groups["offset"], of_group, len(names), NULL),
         lines=_Lines(topics, first, topic[order], partition[order]),
         line_status=lines["status"].to_numpy()[order].astype(np.uint8),
-        line_lag=_short(lines["lag"].to_numpy()[order]),
+        line_lag=_shrink(lines["lag"].to_numpy()[order]),
     )
 
 
-def _short(values: Ints) -> Ints:
-    """In half the room, if every one fits."""
+def _shrink(values: Ints) -> Ints:
+    """Half the size, if all values fit into 32 bits."""
     short: Any = values.astype(np.int32)
     return short if np.array_equal(short, values) else values
 
 
-def _placed(column: pa.ChunkedArray, at: Codes, length: int, otherwise: int) -> Ints:
+def _place_values(column: pa.ChunkedArray, at: Codes, length: int, otherwise: int) -> Ints:
     values = np.full(length, otherwise, np.int64)
     values[at] = column.cast(pa.int64()).fill_null(otherwise).to_numpy()
     return values
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:
-    """The names that occur, sorted, and the place of each row's among them."""
+def _encode_names(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:
+    """The distinct names, sorted, and the place of each row's name among them."""
     encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
     names: list[str] = encoded.dictionary.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
@@ -293,7 +294,7 @@ def _group_rows(cluster: str, group: str, known: Sequence[tuple[int, _Cluster, i
     for name in ("status", "lag", "max_lag", "offset"):
         values = np.array([getattr(of, name)[place] for _, of, place in seen], np.int64)
         columns[name] = pa.array(values, mask=values == NULL)
-    return _completed(columns, len(seen), cluster, group, GROUP)
+    return _with_common_columns(columns, len(seen), cluster, group, GROUP)
 
 
 def _line_rows(cluster: str, group: str, known: Sequence[tuple[int, _Cluster, int]]) -> pa.Table:
@@ -308,22 +309,22 @@ def _line_rows(cluster: str, group: str, known: Sequence[tuple[int, _Cluster, in
         moments.append(np.full(some.stop - some.start, at))
         names = pa.array(of.lines.topics, pa.string())
         topics.append(names.take(pa.array(of.lines.topic[some])))
-    numbers = _joined(partition)
+    numbers = _join(partition)
     columns = {
-        "moment_ms": pa.array(_joined(moments)),
+        "moment_ms": pa.array(_join(moments)),
         "topic": pa.chunked_array(topics),
         "partition": pa.array(numbers, mask=numbers == -1),
-        "status": pa.array(_joined(status)),
-        "lag": pa.array(_joined(lag)),
+        "status": pa.array(_join(status)),
+        "lag": pa.array(_join(lag)),
     }
-    return _completed(columns, len(numbers), cluster, group, PARTITION)
+    return _with_common_columns(columns, len(numbers), cluster, group, PARTITION)
 
 
-def _joined(parts: Sequence[AnyArray]) -> Ints:
+def _join(parts: Sequence[AnyArray]) -> Ints:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def _completed(
+def _with_common_columns(
     columns: Mapping[str, Any], length: int, cluster: str, group: str, kind: str
 ) -> pa.Table:
     same = {"cluster": cluster, "group": group, "kind": kind}

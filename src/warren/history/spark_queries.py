@@ -1,7 +1,7 @@
-"""What reports, the terminal and the page ask of history, in Spark SQL.
+"""The queries that reports, the terminal and the page run on history, in Spark SQL.
 
-Groups have a row of their own for every moment, so that only heat maps and log ends need the many
-rows of partitions. `in_memory` answers the same questions for what is small.
+Groups have a row of their own for every moment, so only heat maps and log ends read the many rows
+of partitions. `memory_queries` has the same queries for small periods.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from warren.errors import NoHistory
-from warren.history.memory_queries import GAP, LINE, Name, sampled
+from warren.history.memory_queries import GAP, LINE, Name, sample_moments
 from warren.model import bounds
 from warren.model.period import Period, day
 from warren.model.tables import GROUP, LOG_END, PARTITION
@@ -46,7 +46,7 @@ SELECT cluster, moment_ms, to_next_ms IS NULL AS is_last,
 FROM spaced JOIN usual USING (cluster)
 """
 
-# A group, or, where the name is null, all groups of a cluster taken together.
+# One row for each group, and one with a null name for all groups of a cluster.
 GROUPS = """
 SELECT cluster, `group`,
     sum(lasted_ms) AS watched_ms,
@@ -61,7 +61,7 @@ FROM {groups} JOIN {moments} USING (cluster, moment_ms)
 GROUP BY GROUPING SETS ((cluster), (cluster, `group`))
 """
 
-# Moments are numbered without a break: in a run of bad ones, number and rank differ by the same.
+# Moments are numbered without a break, so number minus rank is the same in a run of bad ones.
 INCIDENTS = """
 WITH bad AS (
     SELECT cluster, `group`, moment_ms, status, lag, lasted_ms, is_last,
@@ -118,15 +118,15 @@ def kept(
 
 
 class InSpark:
-    """Rows of a period, in Spark; what each question means is told in `in_memory.Kept`."""
+    """Rows of a period, in Spark; `memory_queries.Kept` explains the queries."""
 
     def __init__(self, rows: DataFrame) -> None:
         self.rows = rows
         self._groups = rows.where(F.col("kind") == GROUP)
 
     @contextmanager
-    def held(self) -> Iterator["InSpark"]:
-        """For several questions: the groups are read once."""
+    def cached(self) -> Iterator["InSpark"]:
+        """Read the groups once for several queries."""
         columns = [each for each in self._groups.columns if each not in NOT_OF_GROUPS]
         usual = self._groups
         self._groups = usual.select(*columns).persist(StorageLevel.MEMORY_AND_DISK)
@@ -161,7 +161,7 @@ class InSpark:
     def heat(self, lines: int, since_ms: int, step_ms: int) -> tuple[int, pa.Table]:
         lagging = self._partitions.groupBy(*LINE).agg(F.max("lag").alias("most"))
         worst = lagging.orderBy(F.desc("most"), *LINE).limit(lines)
-        # A folded one's partition is null, which equals null.
+        # The partition of a folded line is null, so nulls must match.
         same = (F.col(f"all.{name}").eqNullSafe(F.col(f"some.{name}")) for name in LINE)
         some = self._partitions.alias("all").join(
             F.broadcast(worst.alias("some")), reduce(and_, same), how="left_semi"
@@ -169,21 +169,23 @@ class InSpark:
         return lagging.count(), _steps(some, LINE, since_ms, step_ms)
 
     def incidents(self) -> pa.Table:
-        return self._asked(INCIDENTS, moments=F.broadcast(self._moments))
+        return self._run(INCIDENTS, moments=F.broadcast(self._moments))
 
     def spread(self) -> pa.Table:
-        return self._asked(GROUPS, moments=F.broadcast(self._moments))
+        return self._run(GROUPS, moments=F.broadcast(self._moments))
 
     def topics(self) -> pa.Table:
         times = self._moments.select("cluster", "moment_ms").collect()
-        # Each moment compared on its own: of a long list Parquet is told only first and last.
-        each = (F.col("moment_ms") == at for at in sampled((row[0], row[1]) for row in times))
-        is_sampled = reduce(or_, each, F.lit(False))  # noqa: FBT003  Spark's way
+        # One comparison for each moment: of a long list Parquet checks only the first and last.
+        each = (
+            F.col("moment_ms") == at for at in sample_moments((row[0], row[1]) for row in times)
+        )
+        is_sampled = reduce(or_, each, F.lit(False))  # noqa: FBT003  Spark's signature
         ends = self.rows.where((F.col("kind") == LOG_END) & is_sampled)
         return self.rows.sparkSession.sql(TOPICS, ends=ends).toArrow()
 
     def statuses(self, since_ms: int, step_ms: int) -> pa.Table:
-        found = self._asked(STATUSES, since=since_ms, step=step_ms)
+        found = self._run(STATUSES, since=since_ms, step=step_ms)
         return found.sort_by([("cluster", "ascending"), ("step", "ascending")])
 
     @property
@@ -192,15 +194,15 @@ class InSpark:
 
     @cached_property
     def _moments(self) -> DataFrame:
-        """Each moment with the time it stands for, and a number that leaves one out at each gap."""
+        """Each moment with how long it lasted, and a number that skips one at each gap."""
         return self._groups.sparkSession.sql(MOMENTS, groups=self._groups, gap=GAP)
 
-    def _asked(self, question: str, **about: Any) -> pa.Table:
-        return self._groups.sparkSession.sql(question, groups=self._groups, **about).toArrow()
+    def _run(self, query: str, **values: Any) -> pa.Table:
+        return self._groups.sparkSession.sql(query, groups=self._groups, **values).toArrow()
 
 
 def _bounded(name: str) -> Column:
-    """A sum of what clients chose: Spark would fail where no number can hold it."""
+    """A sum within 64 bits: clients choose the numbers, and Spark would fail on overflow."""
     exact = f"sum(CAST({name} AS DECIMAL(38, 0)))"
     within = f"CAST(greatest(least({exact}, {bounds.MOST}), {bounds.LEAST}) AS BIGINT)"
     return F.expr(within).alias(name)

@@ -1,4 +1,4 @@
-"""The Delta table of HISTORY: made, appended to, read."""
+"""The Delta table of HISTORY: creates it, appends to it, reads its newest moment."""
 
 import tempfile
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from warren.spark.session import SCRATCH
 
 @contextmanager
 def failures(what: str) -> Iterator[None]:
-    """What goes wrong inside becomes one of our errors: `what`, and the reason."""
+    """Turn failures inside into one of our errors: `what`, and the reason."""
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:
@@ -28,7 +28,7 @@ def failures(what: str) -> Iterator[None]:
 
 
 def reason(error: BaseException) -> str:
-    """The first line of what went wrong at the very bottom: a full disk, a missing permission."""
+    """The first line of the root cause, such as a full disk or a missing permission."""
     cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     while cause is not None and cause.getCause() is not None:
         cause = cause.getCause()
@@ -36,27 +36,27 @@ def reason(error: BaseException) -> str:
     return next(iter(text.strip().splitlines()), type(error).__name__)
 
 
-POOL = "history"  # of Spark's scheduler: writing waits its turn beside reading Kafka
+POOL = "history"  # of Spark's scheduler: writes take turns with reading Kafka
 PARTITIONED_BY = ("day", "cluster")
-AT_ONCE = 250_000  # rows that Spark reads together
+AT_ONCE = 250_000  # rows of one Parquet row group
 
-# Deleted and merged files stay for as long as a sink may be behind, and the log a little longer.
+# Replaced files stay for as long as a sink may be behind, and the log a little longer.
 KEPT_FILES, KEPT_LOG = "interval 7 days", "interval 8 days"
 SETTINGS = {
     "spark.sql.parquet.compression.codec": "zstd",
-    # Rows come in the order they are to have; a writer for each partition keeps it without sorting.
+    # Rows come in their final order; a writer for each partition keeps it without sorting.
     "spark.sql.maxConcurrentOutputFileWriters": "64",
-    # Small enough that what one group needs is a small part of what is read, and for several tasks.
+    # Small, so that a query for one group reads little, and several tasks can share a file.
     "parquet.page.row.count.limit": "10000",
     "parquet.block.size": str(16 * 2**20),
-    # Numbers as differences: of offsets and times they are small.
+    # Numbers as differences, which are small for offsets and times.
     "parquet.writer.version": "v2",
-    # Of day, cluster, moment, kind and group the table knows where they are.
+    # Statistics for day, cluster, moment, kind and group, to skip files.
     "spark.databricks.delta.properties.defaults.dataSkippingNumIndexedCols": "5",
     "spark.databricks.delta.properties.defaults.checkpointInterval": "60",
     "spark.databricks.delta.properties.defaults.deletedFileRetentionDuration": KEPT_FILES,
     "spark.databricks.delta.properties.defaults.logRetentionDuration": KEPT_LOG,
-    # Files are looked for in a handful of directories: a day of a cluster is one.
+    # Few directories to list: one for each day of a cluster.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
     "spark.databricks.delta.optimize.maxThreads": "1",
     "spark.databricks.delta.optimize.maxFileSize": str(512 * 2**20),
@@ -65,7 +65,7 @@ SETTINGS = {
 
 
 def session(spark: SparkSession) -> SparkSession:
-    """The same Spark with settings of its own for this thread's work with history."""
+    """A session of the same Spark, with settings for history."""
     own = spark.newSession()
     for name, value in SETTINGS.items():
         own.conf.set(name, value)
@@ -74,7 +74,7 @@ def session(spark: SparkSession) -> SparkSession:
 
 
 def make(spark: SparkSession, directory: str) -> None:
-    """An empty table, if there is none yet."""
+    """Create an empty table, if there is none yet."""
     nothing = spark.createDataFrame(HISTORY.empty_table())
     writer = nothing.write.format("delta").mode("ignore").partitionBy(*PARTITIONED_BY)
     writer.save(directory)
@@ -82,7 +82,7 @@ def make(spark: SparkSession, directory: str) -> None:
 
 def append(spark: SparkSession, directory: str, rows: pa.Table, writer: str) -> None:
     """Add the rows of one moment. The same moment of the same writer is added once only."""
-    with _handed_over(spark, rows) as frame:
+    with _in_spark(spark, rows) as frame:
         ordered = frame.select(*HISTORY.names).coalesce(_tasks(spark))
         appending = ordered.write.format("delta").mode("append").partitionBy(*PARTITIONED_BY)
         once = {"txnAppId": writer, "txnVersion": str(rows["moment_ms"][0])}
@@ -90,10 +90,10 @@ def append(spark: SparkSession, directory: str, rows: pa.Table, writer: str) -> 
 
 
 @contextmanager
-def _handed_over(spark: SparkSession, rows: pa.Table) -> Iterator[DataFrame]:
-    """The rows in Spark: through a file, as what is handed over itself is kept in its memory."""
-    if not str(spark.sparkContext.master).startswith("local"):  # workers do not see our files
-        # In one piece: PySpark forgets what comes after an empty one.
+def _in_spark(spark: SparkSession, rows: pa.Table) -> Iterator[DataFrame]:
+    """The rows in Spark: read from a file, as it would keep rows passed directly in memory."""
+    if not str(spark.sparkContext.master).startswith("local"):  # its executors do not see our files
+        # In one chunk: PySpark drops those after an empty one.
         yield spark.createDataFrame(rows.cast(HISTORY).combine_chunks())
         return
     scratch = spark.sparkContext.getConf().get(SCRATCH)
@@ -109,7 +109,7 @@ def _tasks(spark: SparkSession) -> int:
 
 
 def newest_moment(spark: SparkSession, directory: str, until_ms: int | None = None) -> int:
-    """The newest, not after `until_ms`; 0 if there is none."""
+    """The newest moment, not after `until_ms`; 0 if there is none."""
     rows = spark.read.format("delta").load(directory)
     if until_ms is not None:
         last_day = F.to_date(F.timestamp_millis(F.lit(until_ms)))

@@ -1,9 +1,8 @@
-"""The table's own files, read without Spark: for questions that are too small to wait for it.
+"""Reads the table's files without Spark: for small queries that should not wait for it.
 
-Which files a Delta table has is told by its log: JSON for every commit, and now and then a
-checkpoint that sums up all before it. Only what every reader of Delta must know is read here
-(reader version 1); a table that asks for more, or is not on a disk of this machine, is left to
-Spark.
+The log of a Delta table lists its files: a JSON file for every commit, and now and then a
+checkpoint that sums up all commits before it. Only Delta's reader version 1 is supported here; a
+table that needs more, or is not on a disk of this machine, is left to Spark.
 """
 
 import re
@@ -31,22 +30,22 @@ CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet
 COMMIT = re.compile(r"(\d{20})\.json")
 IN_CHECKPOINTS = ["add", "metaData", "protocol"]
 ROWS = pa.schema([field for field in HISTORY if field.name != "day"])
-# What is ever asked for; owners and the like are for others who read the table.
-ASKED = (
+# The columns that our queries use; the others are for other readers of the table.
+QUERIED = (
     *("cluster", "moment_ms", "kind", "group", "topic", "partition"),
     *("status", "lag", "offset", "max_lag", "partitions"),
 )
-SMALL_ROWS = 5_000_000  # in the files that are looked through, which takes a second or two
+SMALL_ROWS = 5_000_000  # in the files to read, which takes a second or two
 FORMAT = ds.ParquetFileFormat()
 DISK = fs.LocalFileSystem()
 
 
-class NotForUs(Exception):
-    """Spark can read this table, we cannot."""
+class NeedsSpark(Exception):
+    """Only Spark can read this table."""
 
 
-# What is then tried with Spark; if it is the table's fault, Spark says so.
-UNREADABLE = (NotForUs, OSError, pa.ArrowException, msgspec.MsgspecError)
+# After these, Spark is tried; if the table is damaged, Spark reports it.
+UNREADABLE = (NeedsSpark, OSError, pa.ArrowException, msgspec.MsgspecError)
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class File:
     path: Path
     day: str
     cluster: str
-    stats: Mapping[str, Any]  # as Delta has them; may be empty
+    stats: Mapping[str, Any]  # Delta's statistics; may be empty
 
     @property
     def rows(self) -> int:
@@ -65,7 +64,7 @@ class File:
 
     @property
     def moments(self) -> tuple[int | None, int | None]:
-        """The first and the last, if they are known."""
+        """The first and the last moment, if known."""
         first, last = (
             self.stats.get(side, {}).get("moment_ms") for side in ("minValues", "maxValues")
         )
@@ -82,7 +81,7 @@ class File:
 
 
 class TableFiles:
-    """The files that a table has now; what was read of the log is not read again."""
+    """The current files of a table; each commit of the log is read once."""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
@@ -98,9 +97,9 @@ class TableFiles:
         return "://" not in path and is_plain
 
     def holding(self, period: Period, cluster: str = "") -> list[File]:
-        """Those that may hold something of a period; raises NotForUs, NoHistory, or OSError."""
+        """The files that may have rows of a period; raises NeedsSpark, NoHistory or OSError."""
         if not self.are_here:
-            raise NotForUs
+            raise NeedsSpark
         with self._lock:
             try:
                 self._follow()
@@ -110,10 +109,10 @@ class TableFiles:
         return [each for each in found if each.may_hold(period, cluster)]
 
     def _follow(self) -> None:
-        """Read the commits that have come since."""
+        """Read the new commits."""
         if self._version < 0:
             raise FileNotFoundError
-        # The one that was read last must be there still, or the table is another one.
+        # If the last commit we read is gone, this is another table.
         self._commit(self._version).stat()
         while (commit := self._commit(self._version + 1)).exists():
             self._take(_actions(commit))
@@ -131,7 +130,7 @@ class TableFiles:
         if not parts and not commits:
             raise NoHistory(self.directory)
         if commits != [*range(version + 1, version + 1 + len(commits))]:
-            raise NotForUs  # some are missing: they are being tidied up just now
+            raise NeedsSpark  # some are missing: the log is being cleaned up right now
         self._version, self._files = -1, {}
         for part in parts:
             self._take(_checkpoint_actions(self._log / part))
@@ -146,7 +145,7 @@ class TableFiles:
         for action in actions:
             if protocol := action.get("protocol"):
                 if protocol["minReaderVersion"] > READER_VERSION:
-                    raise NotForUs
+                    raise NeedsSpark
             elif added := action.get("add"):
                 self._files[added["path"]] = self._file(added)
             elif removed := action.get("remove"):
@@ -155,10 +154,10 @@ class TableFiles:
     def _file(self, added: Mapping[str, Any]) -> File:
         path = unquote(added["path"])
         if path.startswith("/") or ":" in path.partition("/")[0]:
-            raise NotForUs  # a clone's, somewhere else
+            raise NeedsSpark  # a file of a cloned table, elsewhere
         values = dict(added["partitionValues"])
         if not {"day", "cluster"} <= values.keys():
-            raise NotForUs  # not a table of Warren's
+            raise NeedsSpark  # not a table of Warren's
         stats = msgspec.json.decode(added.get("stats") or "{}")
         return File(self._log.parent / path, values["day"], values["cluster"], stats)
 
@@ -166,7 +165,7 @@ class TableFiles:
 def small(
     files: TableFiles, period: Period, cluster: str = "", group: str = "", kinds: Sequence[str] = ()
 ) -> InMemory | None:
-    """The rows of a period, if we can read them and they are few: None is a case for Spark."""
+    """The rows of a period, if they are few and readable here; None: use Spark."""
     try:
         holding = files.holding(period, cluster)
         if sum(each.rows for each in holding) > SMALL_ROWS:
@@ -180,21 +179,21 @@ def read(
     files: Sequence[File], period: Period, group: str = "", kinds: Sequence[str] = ()
 ) -> pa.Table:
     """The rows of a period, of one group or some kinds if named."""
-    wanted = (pc.field("moment_ms") >= period.since_ms) & (pc.field("moment_ms") <= period.until_ms)
+    chosen = (pc.field("moment_ms") >= period.since_ms) & (pc.field("moment_ms") <= period.until_ms)
     if group:
-        wanted &= pc.field("group") == group
+        chosen &= pc.field("group") == group
     if kinds:
-        wanted &= pc.field("kind").isin([*kinds])
+        chosen &= pc.field("kind").isin([*kinds])
     fragments = [
         FORMAT.make_fragment(str(each.path), DISK, pc.field("cluster") == each.cluster)
         for each in files
     ]
     some = ds.FileSystemDataset(fragments, ROWS, FORMAT, DISK)
-    return some.to_table(columns=[*ASKED], filter=wanted)
+    return some.to_table(columns=[*QUERIED], filter=chosen)
 
 
 def _newest_checkpoint(names: Iterable[str]) -> tuple[int, list[str]]:
-    """Its version and its files; one of several parts counts when all of them are there."""
+    """Its version and its files; a checkpoint in parts counts only if all parts exist."""
     found: dict[tuple[int, int], list[str]] = {}
     for name in sorted(names):
         if match := CHECKPOINT.fullmatch(name):

@@ -1,8 +1,8 @@
-"""Keeps the table small and quick to read: merges small files, drops old days.
+"""Keeps the table small and fast to read: merges small files, drops old days.
 
-A thread of its own, as merging an hour of a large cluster takes minutes; one task at a time, so
-that it takes one core at most. Appends go on meanwhile, and readers see no difference: Delta keeps
-replaced files for as long as anybody may be reading them.
+In a thread of its own, as merging an hour of a large cluster takes minutes; one task at a time, to
+use one core at most. Appends continue meanwhile, and readers see no difference: Delta keeps
+replaced files for as long as somebody may read them.
 """
 
 import threading
@@ -20,13 +20,13 @@ from warren.history.table import failures
 log = structlog.get_logger()
 
 MERGE_S = 3600
-AFTER_S = 300  # the hour: its last moments have been appended by then
-DONE = ("merged_ms", "expired_ms", "merged_older_ms")  # when it was last done
+AFTER_S = 300  # past the hour, when its last moments have been appended
+DONE = ("merged_ms", "expired_ms", "merged_older_ms")  # when each task last succeeded
 HOURS_KEPT = 7 * 24  # of files that were replaced; as table.KEPT_FILES
 
 
 class Upkeep:
-    """Works beside the pipeline, once in an hour."""
+    """Runs beside the pipeline, once an hour."""
 
     kind, name = "history", "upkeep"
 
@@ -43,17 +43,17 @@ class Upkeep:
         self._directory = directory
         self._days = days
         self._clock = clock
-        self._told: dict[str, object] = dict.fromkeys(DONE)
+        self._done_ms: dict[str, object] = dict.fromkeys(DONE)
 
     def run(self, stop: threading.Event) -> None:
         while not stop.wait(_until_due(self._clock())):
             self._work(datetime.fromtimestamp(self._clock(), UTC))
 
     def health(self) -> Mapping[str, object]:
-        return self._told
+        return self._done_ms
 
     def _work(self, now: datetime) -> None:
-        """Do all that is due; what fails does not keep the rest from being done."""
+        """Run all due tasks; one that fails does not stop the others."""
         with failures(self._failed()):
             spark = table.session(self._spark)
         now_ms, problems = int(now.timestamp() * 1000), []
@@ -61,7 +61,7 @@ class Upkeep:
             try:
                 with failures(self._failed()):
                     work()
-                self._told[name] = now_ms
+                self._done_ms[name] = now_ms
             except NotKept as problem:
                 problems.append(problem)
         if problems:
@@ -74,10 +74,10 @@ class Upkeep:
     def _due(self, spark: SparkSession, now: datetime) -> Iterator[tuple[str, Callable[[], None]]]:
         yesterday = now.date() - timedelta(days=1)
         yield "merged_ms", lambda: merge(spark, self._directory, f"day >= DATE '{yesterday}'")
-        if now.hour == 0 or self._told["expired_ms"] is None:
+        if now.hour == 0 or self._done_ms["expired_ms"] is None:
             before = now.date() - timedelta(days=self._days)
             yield "expired_ms", lambda: expire(spark, self._directory, before)
-            # Merged when they were young, unless nobody was there to do so.
+            # They were merged before, unless Warren was down then.
             older = f"day < DATE '{yesterday}'"
             yield "merged_older_ms", lambda: merge(spark, self._directory, older)
 
@@ -87,7 +87,7 @@ def _until_due(now: float) -> float:
 
 
 def merge(spark: SparkSession, directory: str, days: str) -> None:
-    """Make the small files of these days into few; what they hold stays in its order."""
+    """Merge the small files of these days into few; rows keep their order."""
     began = time.monotonic()
     metrics = _first(spark, f"OPTIMIZE {_table(directory)} WHERE {days}").metrics
     log.info(
@@ -100,7 +100,7 @@ def merge(spark: SparkSession, directory: str, days: str) -> None:
 
 
 def expire(spark: SparkSession, directory: str, before: date) -> None:
-    """Drop the days before this one, and the files that nobody can be reading any more."""
+    """Drop the days before this one, and files that nobody can still be reading."""
     began = time.monotonic()
     dropped = _first(spark, f"DELETE FROM {_table(directory)} WHERE day < DATE '{before}'")  # noqa: S608  a date
     spark.sql(f"VACUUM {_table(directory)} RETAIN {HOURS_KEPT} HOURS")

@@ -93,10 +93,8 @@ class State:
         try:
             return _decoder.decode(data)
         except msgspec.MsgspecError as error:
-            text, node = (
-                "saved incidents are unreadable and were skipped",
-                self._node(f"{number:02x}"),
-            )
+            node = self._node(f"{number:02x}")
+            text = "saved incidents are unreadable and were skipped"
             log.warning(text, type="notifier", node=node, problem=str(error))
             return {}
 

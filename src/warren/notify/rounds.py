@@ -135,9 +135,7 @@ class NotifierRound:
     records: Mapping[Subject, Record]  # of this cluster
     policies: Mapping[str, Policy]
     now_ms: int
-    is_gone: Callable[[Subject], bool] = lambda _: (
-        True
-    )  # asked for subjects missing from the verdicts
+    is_gone: Callable[[Subject], bool] = lambda _: True  # of those without a verdict
     current: CurrentCluster = ALL_READ  # names the groups that cannot be judged yet
     new_id: Callable[[], str] = _random_id
     changes: dict[Subject, Record | None] = field(default_factory=dict)

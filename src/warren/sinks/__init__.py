@@ -1,1 +1,1 @@
-"""From history to other stores: one stream for each, with a checkpoint of its own."""
+"""From history to other stores: each sink is a stream with its own checkpoint."""

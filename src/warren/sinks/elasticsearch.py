@@ -1,4 +1,4 @@
-"""Elasticsearch 7 to 9 and OpenSearch, by the bulk API they share."""
+"""Elasticsearch 7 to 9 and OpenSearch, by their common bulk API."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from warren.sinks.points import COUNTS, MEASUREMENTS, TAGS, body, points
 from warren.sinks.store_delivery import StoreAnswer
 from warren.sinks.store_http import WAITING, Server, complaint
 
-PRIORITY = 200  # above those that come with the servers
+PRIORITY = 200  # above the servers' built-in templates
 
 
 def template_name(index: str) -> str:
@@ -24,7 +24,7 @@ def template_name(index: str) -> str:
 
 
 def template(index: str) -> dict[str, Any]:
-    """The body of the older `_template`; the newer one nests it."""
+    """The body of the older `_template`; `_index_template` has it inside."""
     return {
         "index_patterns": [f"{_prefix(index)}*"],
         "settings": {
@@ -57,8 +57,8 @@ def template(index: str) -> dict[str, Any]:
     }
 
 
-def nested(index: str) -> dict[str, Any]:
-    """The body of `_index_template`, which servers know since Elasticsearch 7.8."""
+def index_template(index: str) -> dict[str, Any]:
+    """The body of `_index_template`, which exists since Elasticsearch 7.8."""
     old = template(index)
     return {
         "index_patterns": old.pop("index_patterns"),
@@ -79,7 +79,7 @@ def _fields() -> dict[str, Any]:
 
 
 def _prefix(index: str) -> str:
-    """What all names of the indices begin with."""
+    """The common beginning of all index names."""
     return re.split("%", index, maxsplit=1)[0]
 
 
@@ -89,7 +89,7 @@ _BY_CODE = {"Y": "yyyy", "y": "yy", "m": "MM", "d": "dd", "H": "HH"}  # strftime
 def entries(points: DataFrame, index: str) -> DataFrame:
     """One column, `text`: two lines for each point.
 
-    The id is made of what the point is about, so that a document sent twice is there once.
+    The id is derived from names and moment, so a document sent twice is stored once.
     """
     moment = F.timestamp_millis("moment_ms")
     action = F.struct(
@@ -105,7 +105,7 @@ def _document(moment: Column) -> list[Column]:
     fields = F.struct(*COUNTS, "status", "status_code")
     tags = F.struct(*TAGS)  # an empty owner too, as Telegraf writes it
     iso = F.concat(F.replace(moment.cast("string"), F.lit(" "), F.lit("T")), F.lit("Z"))
-    # What is null is left out of the text: only the point's own measurement is in it.
+    # Nulls are left out of the text, so it has only the point's own measurement.
     of_measurement = (
         F.when(F.col("measurement") == name, fields).alias(name) for name in MEASUREMENTS.values()
     )
@@ -136,7 +136,7 @@ def _id() -> Column:
 TOO_LARGE = 413
 ANSWERED = "errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by"
 JSON, NDJSON = "application/json", "application/x-ndjson"
-HINT = "; without the right to make templates, set manage-template = false and make it yourself"
+HINT = "; without the right to create templates, set manage-template = false and create it yourself"
 
 
 class Elasticsearch:
@@ -147,11 +147,11 @@ class Elasticsearch:
         self._server = Server(settings, tls, {"Authorization": f"ApiKey {key}"} if key else {})
 
     def prepare(self) -> None:
-        """Install the index template, in the older form where the newer is not known."""
+        """Install the index template, in the older form if the server does not know the newer."""
         if not self._manage_template:
             return
         name = template_name(self._index)
-        response = self._put(f"/_index_template/{name}", nested(self._index))
+        response = self._put(f"/_index_template/{name}", index_template(self._index))
         if response.status_code in {400, 404, 405} and "no handler" in response.text:
             response = self._put(f"/_template/{name}", template(self._index))
         self._server.wait_unless(response, 200, hint=HINT)
@@ -160,7 +160,7 @@ class Elasticsearch:
 
     def _put(self, path: str, content: dict[str, Any]) -> Any:
         text = json.dumps(content).encode()
-        return self._server.ask("PUT", path, headers={"Content-Type": JSON}, content=text)
+        return self._server.request("PUT", path, headers={"Content-Type": JSON}, content=text)
 
     def texts(self, history: DataFrame) -> DataFrame:
         return entries(points(history), self._index)
@@ -169,9 +169,9 @@ class Elasticsearch:
         response = self._server.post("/_bulk", body(lines), NDJSON, {"filter_path": ANSWERED})
         self._server.wait_unless(response, 200)
         if response.status_code == TOO_LARGE:
-            return StoreAnswer(doubt="the request is too large", is_too_large=True)
+            return StoreAnswer(objection="the request is too large", is_too_large=True)
         if not response.is_success:
-            return StoreAnswer(doubt=complaint(response))
+            return StoreAnswer(objection=complaint(response))
         answer = response.json()
         return _by_document(answer["items"]) if answer["errors"] else StoreAnswer()
 
@@ -180,14 +180,14 @@ class Elasticsearch:
 
 
 def _by_document(items: list[dict[str, Any]]) -> StoreAnswer:
-    refused, again, problem = [], [], ""
+    refused, retry, problem = [], [], ""
     for place, item in _failed(items):
         if item["status"] in WAITING or item["status"] >= 500:
-            again.append(place)
-            problem = problem or f"documents are put off: {item['status']} {_reason(item)}"
+            retry.append(place)
+            problem = problem or f"documents are postponed: {item['status']} {_reason(item)}"
         else:
             refused.append((place, _reason(item)))
-    return StoreAnswer(refused=refused, again=again, problem=problem)
+    return StoreAnswer(refused=refused, retry=retry, problem=problem)
 
 
 def _failed(items: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:

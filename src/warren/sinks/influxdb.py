@@ -1,4 +1,4 @@
-"""InfluxDB: 1.x by database and user, 2 and 3 by bucket and token."""
+"""InfluxDB: 1.x with database and user, 2 and 3 with bucket and token."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def _tag(name: str) -> Column:
     escaped = reduce(
         lambda text, pair: F.replace(text, F.lit(pair[0]), F.lit(pair[1])), _IN_TAGS.items(), value
     )
-    # A tag must not be empty: Telegraf leaves such a one out.
+    # A tag must not be empty: Telegraf leaves empty ones out.
     return F.when(F.length(value) > 0, F.concat(F.lit(f",{name}="), escaped)).otherwise("")
 
 
@@ -55,8 +55,8 @@ def _status_code() -> Column:
 
 TOO_LARGE = 413
 SERIES = ("cluster", "kind", "group", "topic", "partition")
-_DROPPED = re.compile(r"dropped=(\d+)")  # how many points a partial write left out
-# What the versions say of points that they do not take; whatever else they say is of the request.
+_DROPPED = re.compile(r"dropped=(\d+)")  # how many points a partial write dropped
+# How the versions complain about points; other errors are about the request.
 _ABOUT_POINTS = re.compile(
     r"partial write|unable to parse|parsing failed|line protocol", re.IGNORECASE
 )
@@ -70,14 +70,14 @@ class InfluxDB:
         self._path, self._params = _target(settings)
 
     def prepare(self) -> None:
-        """Write nothing: it shows whether the server lets us in, and makes the database.
+        """Send an empty write, to check the log-in and create the database.
 
-        That nothing was sent some versions do not like; what they say of it does not matter.
+        Some versions complain about an empty write; that does not matter.
         """
         self._server.wait_unless(self._write(b""), 200, 204)
 
     def texts(self, history: DataFrame) -> DataFrame:
-        """Series after series: the store takes several moments of one in half the time."""
+        """Sorted by series: the store then needs half the time."""
         return lines(points(history.sortWithinPartitions(*SERIES, "moment_ms")))
 
     def post(self, lines: pa.Array) -> StoreAnswer:
@@ -87,24 +87,28 @@ class InfluxDB:
             return StoreAnswer()
         reason = _reason(response)
         if response.status_code == TOO_LARGE:
-            return StoreAnswer(doubt="the request is too large", is_too_large=True)
+            return StoreAnswer(objection="the request is too large", is_too_large=True)
         dropped = _DROPPED.search(response.text)
         if dropped and int(dropped[1]) == len(lines):
             return StoreAnswer(refused=[(place, reason) for place in range(len(lines))])
-        return StoreAnswer(doubt=reason, is_about_points=bool(_ABOUT_POINTS.search(response.text)))
+        return StoreAnswer(
+            objection=reason, is_about_points=bool(_ABOUT_POINTS.search(response.text))
+        )
 
     def _write(self, content: memoryview | bytes) -> httpx.Response:
         response = self._server.post(self._path, content, "text/plain", self._params)
         if response.status_code == 404 and self._settings.database:
-            self._make_database()
+            self._create_database()
             response = self._server.post(self._path, content, "text/plain", self._params)
         return response
 
-    def _make_database(self) -> None:
+    def _create_database(self) -> None:
         name = self._settings.database.replace("\\", "\\\\").replace('"', '\\"')
-        made = self._server.ask("POST", "/query", params={"q": f'CREATE DATABASE "{name}"'})
+        created = self._server.request("POST", "/query", params={"q": f'CREATE DATABASE "{name}"'})
         self._server.wait_unless(
-            made, 200, hint="; the database does not exist and cannot be made: make it, or let us"
+            created,
+            200,
+            hint="; the database does not exist: create it, or grant Warren the right to do so",
         )
 
     def close(self) -> None:
@@ -120,7 +124,7 @@ def _target(settings: InfluxdbSink) -> tuple[str, dict[str, str]]:
 
 
 def _reason(response: httpx.Response) -> str:
-    """The store's words, without the point they quote."""
+    """The store's error message, without the point that it quotes."""
     text = complaint(response)
     try:
         answer = json.loads(response.text)

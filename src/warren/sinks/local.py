@@ -1,4 +1,4 @@
-"""Sinks that need no server: files of history, and a table of the worst groups on stdout."""
+"""Sinks without a server: files of history, and a table of the worst groups on stdout."""
 
 import sys
 from datetime import UTC, datetime
@@ -30,11 +30,11 @@ class FilesTarget:
         self._is_delta = settings.class_name == "delta"
 
     def deliver(self, rows: DataFrame, batch: PointBatch, delivery: StoreDelivery) -> None:
-        """Write a batch, again in the same place if it was written before."""
+        """Write a batch; a repeated one is not stored twice."""
         ((newest, count),) = rows.agg(F.max("moment_ms"), F.count("*")).collect()
-        delivery.patiently(lambda: self._write(rows, batch), count)
+        delivery.retry(lambda: self._write(rows, batch), count)
         delivery.outcomes["sent"] += count
-        delivery.reached(newest or 0)
+        delivery.note_delivered(newest or 0)
 
     def _write(self, rows: DataFrame, batch: PointBatch) -> None:
         writer = rows.write.partitionBy(*PARTITIONED_BY)
@@ -43,7 +43,7 @@ class FilesTarget:
                 once = {"txnAppId": f"warren {batch.stream}", "txnVersion": str(batch.number)}
                 writer.format("delta").mode("append").options(**once).save(self._directory)
             else:
-                # A column `batch` to who reads all of it.
+                # Readers of the whole directory get it as a column `batch`.
                 folder = f"{self._directory}/batch={batch.stream}-{batch.number:08}"
                 writer.mode("overwrite").parquet(folder)
         except (Py4JError, PySparkException) as error:
@@ -53,7 +53,7 @@ class FilesTarget:
         """Nothing is held."""
 
 
-MOMENTS = 10  # of a batch, at most
+MOMENTS = 10  # shown per batch, at most
 STYLES = {Status.OK: "green", Status.WARN: "yellow", Status.ERR: "red"}
 
 
@@ -61,17 +61,17 @@ class Console:
     def __init__(self, settings: ConsoleSink) -> None:
         self._rows = settings.rows
 
-    def deliver(self, rows: DataFrame, batch: PointBatch, delivery: StoreDelivery) -> None:  # noqa: ARG002  what is shown twice does no harm
-        """Show the newest moments; who is behind by many wants to see how it is now."""
+    def deliver(self, rows: DataFrame, batch: PointBatch, delivery: StoreDelivery) -> None:  # noqa: ARG002  showing a moment twice does no harm
+        """Show only the newest moments, if the sink is behind by many."""
         groups = rows.where(rows["kind"] == GROUP)
         counts = groups.groupBy("moment_ms").count().orderBy(F.desc("moment_ms")).take(MOMENTS)
         for moment_ms, count in reversed(counts):
             of_moment = groups.where(F.col("moment_ms") == moment_ms)
             worst = of_moment.orderBy(F.desc("status"), F.desc("lag"), "group").limit(self._rows)
-            shown = table(worst.toArrow().to_pylist(), moment_ms, count - self._rows)
-            Terminal(file=sys.stdout).print(shown)
+            text = table(worst.toArrow().to_pylist(), moment_ms, count - self._rows)
+            Terminal(file=sys.stdout).print(text)
             delivery.outcomes["sent"] += count
-            delivery.reached(moment_ms)
+            delivery.note_delivered(moment_ms)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -1,6 +1,6 @@
-"""History as points: measurement, tags and fields as Telegraf's burrow input has them.
+"""History as points, with the measurements, tags and fields of Telegraf's burrow input.
 
-A batch is cut into pieces that fit into memory, and those into requests.
+A batch is cut into chunks that fit into memory, and each chunk into requests.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,11 +13,11 @@ from pyspark.sql import functions as F
 from warren.model.status import Status
 from warren.model.tables import GROUP, LOG_END, PARTITION
 
-CHUNK_ROWS = 250_000  # some 50 MB of text; two such are there at a time
+CHUNK_ROWS = 250_000  # some 50 MB of text; two are in memory at a time
 
 
 class Span(NamedTuple):
-    """Moments that are taken together; `parts` > 1: one part of a moment that is too large."""
+    """Consecutive moments; `parts` > 1: one part of a moment that is too large."""
 
     first_ms: int
     last_ms: int
@@ -26,7 +26,7 @@ class Span(NamedTuple):
 
 
 def chunks(rows: DataFrame, limit: int = CHUNK_ROWS) -> Iterator[tuple[int, DataFrame]]:
-    """Yield the batch moment after moment, with the moment that each piece completes, or 0."""
+    """Yield the batch in chunks, each with the last moment that it completes, or 0."""
     counts = rows.groupBy("moment_ms").count().toArrow().sort_by("moment_ms").to_pylist()
     for span in spans([(row["moment_ms"], row["count"]) for row in counts], limit):
         some = rows.where(F.col("moment_ms").between(span.first_ms, span.last_ms))
@@ -37,7 +37,7 @@ def chunks(rows: DataFrame, limit: int = CHUNK_ROWS) -> Iterator[tuple[int, Data
 
 
 def spans(counts: Iterable[tuple[int, int]], limit: int) -> Iterator[Span]:
-    """Put moments together, in order, as long as their rows are no more than `limit`."""
+    """Combine moments, in order, up to `limit` rows."""
     first = last = None
     held = 0
     for moment_ms, count in counts:
@@ -64,7 +64,7 @@ def slices(texts: pa.ChunkedArray, size: int) -> Iterator[pa.Array]:
 
 
 def body(texts: pa.Array) -> memoryview:
-    """Put texts one behind the other, which is how they lie in memory already."""
+    """The texts joined, without a copy: that is how they lie in memory already."""
     _, places, data = texts.buffers()
     offsets = memoryview(places).cast("i")
     return memoryview(data)[offsets[texts.offset] : offsets[texts.offset + len(texts)]]
@@ -73,7 +73,7 @@ def body(texts: pa.Array) -> memoryview:
 MEASUREMENTS = {GROUP: "burrow_group", PARTITION: "burrow_partition", LOG_END: "burrow_topic"}
 TAGS = ("cluster", "group", "owner", "partition", "topic")  # sorted, as Telegraf writes them
 COUNTS = ("lag", "offset", "partition_count", "timestamp", "total_lag")  # whole numbers
-# Telegraf's numbers are not Burrow's; it has none for REWIND, which it writes as 0.
+# Telegraf's numbers, not Burrow's; it has none for REWIND and writes 0.
 STATUS_CODES = {
     Status.OK: 1,
     Status.NOTFOUND: 2,
@@ -104,7 +104,7 @@ def points(history: DataFrame) -> DataFrame:
 
 
 def _known(column: str) -> Column:
-    """What is not known, as of a partition that was never committed to, Telegraf writes as 0."""
+    """Telegraf writes unknown values, as of a partition without commits, as 0."""
     return F.coalesce(column, F.lit(0).cast("long"))
 
 

@@ -1,6 +1,6 @@
-"""Sends points until the store takes them, and counts what became of them.
+"""Sends points until the store accepts them, and counts the outcomes.
 
-What a store will never take is parked in a file, told by reason, and not tried again.
+Points that a store will never accept are parked in a file with the reason, and not retried.
 """
 
 import json
@@ -21,9 +21,9 @@ from warren.errors import Undelivered
 log = structlog.get_logger()
 
 FILE_BYTES = 16 << 20  # then the file becomes `….1`, in place of an older one
-REASONS = 20  # told apart; the rest count as others
-TELL_EVERY_S = 600.0
-# What differs from point to point within one and the same reason.
+REASONS = 20  # counted separately; the rest count as others
+LOG_EVERY_S = 600.0
+# The parts of a reason that differ from point to point.
 _VARIABLE = re.compile(r"""'[^']*'|"[^"]*"|\[[^\]]*\]|[0-9]+""")
 REASON_LENGTH = 200
 
@@ -32,23 +32,23 @@ class Rejected:
     def __init__(self, sink: str, file: Path) -> None:
         self.file = file
         self.reasons: Counter[str] = Counter()
-        self._told: dict[str, float] = {}
+        self._logged_s: dict[str, float] = {}
         self._log = log.bind(sink=sink, file=str(file))
 
     def park(self, points: Iterable[tuple[str, str]]) -> None:
-        """Keep points, each with the store's reason."""
+        """Write rejected points to the file, each with the store's reason."""
         points = list(points)
         self._write(points)
         for kind, count in Counter(kind_of(reason) for _, reason in points).items():
-            is_told = kind in self.reasons or len(self.reasons) < REASONS
-            reason = kind if is_told else "other reasons"
+            is_listed = kind in self.reasons or len(self.reasons) < REASONS
+            reason = kind if is_listed else "other reasons"
             self.reasons[reason] += count
-            self._tell(reason, count)
+            self._log_rejection(reason, count)
 
-    def _tell(self, reason: str, count: int) -> None:
+    def _log_rejection(self, reason: str, count: int) -> None:
         now = time.monotonic()
-        if now - self._told.get(reason, -TELL_EVERY_S) >= TELL_EVERY_S:
-            self._told[reason] = now
+        if now - self._logged_s.get(reason, -LOG_EVERY_S) >= LOG_EVERY_S:
+            self._logged_s[reason] = now
             self._log.warning("points were rejected and are parked", reason=reason, points=count)
 
     def _write(self, points: list[tuple[str, str]]) -> None:
@@ -60,7 +60,7 @@ class Rejected:
             with self.file.open("a", encoding="utf-8") as file:
                 for point, reason in points:
                     file.write(json.dumps({"at": at, "reason": reason, "point": point}) + "\n")
-        except OSError as error:  # the store's "no" counts, with or without a copy
+        except OSError as error:  # they stay rejected even without a copy
             self._log.warning("rejected points cannot be parked", problem=str(error))
 
 
@@ -71,37 +71,39 @@ def kind_of(reason: str) -> str:
 T = TypeVar("T")
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 30.0
-ALIKE = 16  # single points that are refused for one reason: then it is not the points
+PROBES = 16  # if so many single points are refused for one reason, the points are not the cause
 
 
-GOLDEN = (5**0.5 - 1) / 2  # its multiples are spread evenly, and in no pattern
-LEAST = 100  # lines of a request: below that it is one of them that is too large
+GOLDEN = (5**0.5 - 1) / 2  # its multiples modulo 1 are spread evenly, without a pattern
+FEWEST_LINES = 100  # in a request: below that a single line is too large
 
 
 class PointBatch(NamedTuple):
-    stream: str  # which of all streams that ever were
-    number: int  # the same when it comes again
+    stream: str  # its unique name
+    number: int  # the same if the batch is repeated
 
 
 class DeliveryStopped(Exception):
-    """Ends a delivery that nobody waits for any more."""
+    """Raised to end a delivery when the sink is stopped."""
 
 
 @dataclass(frozen=True)
 class StoreAnswer:
-    """What a store said to a request; nothing: it took all of it."""
+    """A store's answer to a request; empty: it accepted everything."""
 
-    refused: Sequence[tuple[int, str]] = ()  # places of points it will never take, and why
-    again: Sequence[int] = ()  # places of those it did not take this time
-    problem: str = ""  # why not
-    doubt: str = ""  # it does not like the request, and does not say which points; why
-    is_about_points: bool = False  # the doubt: some are bad for certain
-    is_too_large: bool = False  # the doubt: fewer at a time may be taken
+    refused: Sequence[tuple[int, str]] = ()  # points it will never accept, by place, and why
+    retry: Sequence[int] = ()  # places of points it did not accept this time
+    problem: str = ""  # why those must be retried
+    objection: str = ""  # an error about the request that names no points
+    is_about_points: bool = False  # the objection: some points are certainly bad
+    is_too_large: bool = False  # the objection: the store may accept fewer at a time
 
-    def is_strange(self, is_single: bool) -> bool:  # noqa: FBT001  what the request was
-        """The complaint may be about the way we ask rather than about points."""
+    def may_be_about_request(self, is_single: bool) -> bool:  # noqa: FBT001  whether it was a single point
+        """Whether the cause may be the request itself, such as its URL, and not the points."""
         return (
-            bool(self.doubt) and not self.is_about_points and (is_single or not self.is_too_large)
+            bool(self.objection)
+            and not self.is_about_points
+            and (is_single or not self.is_too_large)
         )
 
 
@@ -109,116 +111,116 @@ Post = Callable[[pa.Array], StoreAnswer]
 
 
 class Piece(NamedTuple):
-    """Lines of a request that are sent together."""
+    """Lines that are sent in one request."""
 
     lines: pa.Array
     is_retry: bool = False
 
     def halves(self) -> list["Piece"]:
-        """The first half last: it is the next to be sent."""
+        """The first half comes last, as it is sent next."""
         half = len(self.lines) // 2
         return [self._replace(lines=self.lines[half:]), self._replace(lines=self.lines[:half])]
 
 
 class StoreDelivery:
-    """Of one sink, for the threads that send for it; what it tells may be read by any."""
+    """Delivers one sink's points. Its sending threads share it; any thread may read its fields."""
 
     def __init__(self, name: str, rejected: Rejected) -> None:
         self.problem = ""
         self.outcomes = Counter(sent=0, failed=0, retried=0, rejected=0)
         self.rejected = rejected
-        self.delivered_ms = 0  # the newest moment that arrived
+        self.delivered_ms = 0  # the newest delivered moment
         self.stop = threading.Event()
         self._pause_s = FIRST_PAUSE_S
-        self._fitting: int | None = None  # lines that a request may hold, if that was learned
-        self._lock = threading.Lock()  # for counting
+        self._max_lines: int | None = None  # per request, once the store has refused more
+        self._lock = threading.Lock()  # guards the counters
         self._log = log.bind(sink=name)
 
     def send(self, lines: pa.Array, post: Post) -> None:
-        """Bring every line to the store, or to the rejected ones."""
+        """Deliver every line to the store, or park it as rejected."""
         is_retry = False
         while reason := self._sift(lines, post, is_retry=is_retry):
-            self._wait(f"nothing is taken: {reason}", len(lines))
+            self._wait(f"no point is accepted: {reason}", len(lines))
             is_retry = True
-        self.well()
+        self.note_success()
 
     def _sift(self, lines: pa.Array, post: Post, *, is_retry: bool) -> str:
-        """Send lines, fewer at a time while the store dislikes some of them; park what it refuses.
+        """Send lines, fewer at a time while the store objects; park the points it refuses.
 
-        If it takes none, for a reason that may not be the points', that is given instead.
+        If it accepts none, and the points may not be the cause, return the store's reason.
         """
         waiting, refused = [*self._pieces(lines, is_retry=is_retry)], list[tuple[str, str]]()
-        takes_some = False
+        accepts_some = False
         while waiting:
             piece = waiting.pop()
-            answer, was_down = self._tried(lambda: post(piece.lines), len(piece.lines))  # noqa: B023  called at once
+            answer, was_down = self._try_until_answered(lambda: post(piece.lines), len(piece.lines))  # noqa: B023  called at once
             is_single = len(piece.lines) == 1
-            if answer.is_strange(is_single) and not takes_some:
+            if answer.may_be_about_request(is_single) and not accepts_some:
                 if reason := self._why_none(lines, post):
                     return reason
-                takes_some = True
-            if answer.doubt and not is_single:
+                accepts_some = True
+            if answer.objection and not is_single:
                 self._learn(answer, len(piece.lines))
                 waiting += piece.halves()
                 continue
-            bad = [(0, answer.doubt)] if answer.doubt else answer.refused
+            bad = [(0, answer.objection)] if answer.objection else answer.refused
             refused += [(piece.lines[place].as_py(), why) for place, why in bad]
-            taken = len(piece.lines) - len(bad) - len(answer.again)
-            takes_some = takes_some or taken > 0
-            self._count(taken, is_retry=piece.is_retry or was_down)
-            if answer.again:
-                waiting.append(Piece(piece.lines.take(pa.array(answer.again)), is_retry=True))
-                self._wait(answer.problem, len(answer.again))
+            accepted = len(piece.lines) - len(bad) - len(answer.retry)
+            accepts_some = accepts_some or accepted > 0
+            self._count(accepted, is_retry=piece.is_retry or was_down)
+            if answer.retry:
+                waiting.append(Piece(piece.lines.take(pa.array(answer.retry)), is_retry=True))
+                self._wait(answer.problem, len(answer.retry))
         self._park(refused)
         return ""
 
     def _why_none(self, lines: pa.Array, post: Post) -> str:
-        """Why the store takes no single point of some all over the request; "" if it takes one.
+        """Send some single points from all over the request: why are all refused? "" if not all.
 
-        A wrong address or setting is refused with one reason, whichever point is sent.
+        With a wrong address or setting, the store refuses every point for the same reason.
         """
         reasons: dict[str, str] = {}
-        for place in sorted({int(len(lines) * (n * GOLDEN % 1)) for n in range(ALIKE)}):
-            answer, _ = self._tried(lambda: post(lines[place : place + 1]), 1)  # noqa: B023  called at once
-            if not answer.doubt or answer.is_about_points:
+        for place in sorted({int(len(lines) * (n * GOLDEN % 1)) for n in range(PROBES)}):
+            answer, _ = self._try_until_answered(lambda: post(lines[place : place + 1]), 1)  # noqa: B023  called at once
+            if not answer.objection or answer.is_about_points:
                 return ""
-            reasons[kind_of(answer.doubt)] = answer.doubt
+            reasons[kind_of(answer.objection)] = answer.objection
         return next(iter(reasons.values())) if len(reasons) == 1 else ""
 
     def _pieces(self, lines: pa.Array, *, is_retry: bool) -> Iterator[Piece]:
-        """As many lines at once as the store is known to take; the first ones last."""
-        size = self._fitting or len(lines)
+        """Cut the lines into pieces that the store accepts; the first comes last."""
+        size = self._max_lines or len(lines)
         for begin in reversed(range(0, len(lines), size)):
             yield Piece(lines[begin : begin + size], is_retry)
 
     def _learn(self, answer: StoreAnswer, count: int) -> None:
         if answer.is_too_large:
-            self._fitting = max(count // 2, LEAST)
+            self._max_lines = max(count // 2, FEWEST_LINES)
 
-    def _count(self, taken: int, *, is_retry: bool) -> None:
+    def _count(self, accepted: int, *, is_retry: bool) -> None:
         with self._lock:
-            self.outcomes["sent"] += taken
-            self.outcomes["retried"] += taken if is_retry else 0
+            self.outcomes["sent"] += accepted
+            self.outcomes["retried"] += accepted if is_retry else 0
 
-    def reached(self, moment_ms: int) -> None:
+    def note_delivered(self, moment_ms: int) -> None:
         self.delivered_ms = max(self.delivered_ms, moment_ms)
 
-    def patiently(self, attempt: Callable[[], T], points: int) -> T:
-        """Try until it works; a store that is down for a day is waited for."""
-        done, was_down = self._tried(attempt, points)
+    def retry(self, attempt: Callable[[], T], points: int) -> T:
+        """Try until it succeeds, even if the store is down for a day."""
+        result, was_down = self._try_until_answered(attempt, points)
         with self._lock:
             self.outcomes["retried"] += points if was_down else 0
-        self.well()
-        return done
+        self.note_success()
+        return result
 
-    def well(self) -> None:
-        """Something was taken without complaint: the next failure is a first one again."""
+    def note_success(self) -> None:
+        """Clear the problem: the next failure starts with the shortest pause again."""
         if self.problem:
-            self._log.info("the sink takes points again")
+            self._log.info("the sink accepts points again")
         self.problem, self._pause_s = "", FIRST_PAUSE_S
 
-    def _tried(self, attempt: Callable[[], T], points: int) -> tuple[T, bool]:
-        """Try until there is an answer; whether there was none at first."""
+    def _try_until_answered(self, attempt: Callable[[], T], points: int) -> tuple[T, bool]:
+        """Try until there is an answer; return it, and whether an attempt failed before."""
         was_down = False
         while True:
             if self.stop.is_set():
@@ -230,12 +232,12 @@ class StoreDelivery:
                 self._wait(str(failure), points, failure.pause_s)
 
     def _wait(self, problem: str, points: int, pause_s: float | None = None) -> None:
-        # Getting ready has no points; that it failed counts all the same.
+        # `prepare` has no points; its failure counts as one.
         with self._lock:
             self.outcomes["failed"] += max(points, 1)
-        # A queue's length, say, is another every time; that is no news.
+        # Log a new problem only; a number in it, such as a queue's length, may differ every time.
         if kind_of(problem) != kind_of(self.problem):
-            self._log.error("the sink does not take points; tried again", problem=problem)
+            self._log.error("the sink does not accept points; retrying", problem=problem)
         self.problem = problem
         if self.stop.wait(min(pause_s or self._pause_s, LAST_PAUSE_S)):
             raise DeliveryStopped

@@ -1,4 +1,4 @@
-"""Stores that are servers: Spark makes texts of history, threads of ours send them meanwhile."""
+"""Stores with an HTTP API: Spark turns history into texts while our threads send earlier ones."""
 
 import zlib
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ from warren.sinks.points import chunks, slices
 from warren.sinks.store_delivery import PointBatch, StoreAnswer, StoreDelivery
 
 ERROR_LENGTH = 300
-# The store's state or the log-in is wrong, not the points: they wait.
+# The cause is the store or the log-in, not the points: retry later.
 WAITING = {401, 403, 404, 408, 425, 429}
 
 
 class Server:
-    """One server of a store, with connections that are kept."""
+    """A store's server, with kept connections."""
 
     def __init__(self, settings: HttpSink, tls: Tls | None, headers: dict[str, str]) -> None:
         login = (settings.username, settings.password.reveal()) if settings.username else None
@@ -42,9 +42,9 @@ class Server:
         self, path: str, content: memoryview | bytes, kind: str, params: dict[str, str]
     ) -> httpx.Response:
         headers = {"Content-Encoding": "gzip", "Content-Type": kind}
-        return self.ask("POST", path, headers=headers, params=params, content=gzip(content))
+        return self.request("POST", path, headers=headers, params=params, content=gzip(content))
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -53,7 +53,7 @@ class Server:
         params: dict[str, str] | None = None,
         content: bytes | None = None,
     ) -> httpx.Response:
-        """Give any answer at all; none is Undelivered."""
+        """Return any response; raise Undelivered if there is none."""
         try:
             return self._client.request(
                 method, path, headers=headers, params=params, content=content
@@ -65,7 +65,7 @@ class Server:
             raise Undelivered(f"{self._shown} cannot be reached: {error}") from error
 
     def wait_unless(self, response: httpx.Response, *allowed: int, hint: str = "") -> None:
-        """Raise Undelivered for an answer that says nothing about the points."""
+        """Raise Undelivered for a response that is not about the points."""
         code = response.status_code
         if code in allowed or (code < 500 and code not in WAITING and not 300 <= code < 400):
             return
@@ -78,20 +78,20 @@ class Server:
 
 
 def complaint(response: httpx.Response) -> str:
-    """What a store says, in a line."""
+    """The store's error message in one line."""
     return " ".join(response.text.split())[:ERROR_LENGTH]
 
 
 def gzip(content: memoryview | bytes) -> bytes:
-    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
-    return packer.compress(content) + packer.flush()
+    compressor = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return compressor.compress(content) + compressor.flush()
 
 
-REQUESTS = 2  # at a time: while a store works at one, it reads the other
+REQUESTS = 2  # at a time: while a store processes one, it reads the other
 
 
 class Store(Protocol):
-    """A server that takes texts, some thousand in a request."""
+    """A server that accepts texts, some thousand in a request."""
 
     def prepare(self) -> None: ...
     def texts(self, history: DataFrame) -> DataFrame: ...
@@ -105,15 +105,15 @@ class HttpTarget:
         self._size = size
         self._is_prepared = False
 
-    def deliver(self, rows: DataFrame, batch: PointBatch, delivery: StoreDelivery) -> None:  # noqa: ARG002  points know their place themselves
+    def deliver(self, rows: DataFrame, batch: PointBatch, delivery: StoreDelivery) -> None:  # noqa: ARG002  stores recognise repeated points
         if not self._is_prepared:
-            delivery.patiently(self._store.prepare, 0)
+            delivery.retry(self._store.prepare, 0)
             self._is_prepared = True
         with closing(_Requests(self._store, delivery)) as requests:
-            for reached_ms, some in chunks(rows):
-                texts = self._store.texts(some).toArrow()["text"]  # while those before are sent
+            for last_ms, some in chunks(rows):
+                texts = self._store.texts(some).toArrow()["text"]  # while the chunk before is sent
                 requests.finish()
-                requests.begin(slices(texts, self._size), reached_ms)
+                requests.begin(slices(texts, self._size), last_ms)
             requests.finish()
 
     def close(self) -> None:
@@ -121,25 +121,25 @@ class HttpTarget:
 
 
 class _Requests:
-    """Some at a time; those of a later moment begin when all of the one before were taken."""
+    """Sends a chunk's requests in parallel; the next chunk starts when all are accepted."""
 
     def __init__(self, store: Store, delivery: StoreDelivery) -> None:
         self._store = store
         self._delivery = delivery
         self._pool = ThreadPoolExecutor(REQUESTS)
-        self._begun: list[Future[None]] = []
-        self._reaching_ms = 0
+        self._started: list[Future[None]] = []
+        self._last_ms = 0
 
-    def begin(self, requests: Iterable[pa.Array], reaching_ms: int) -> None:
+    def begin(self, requests: Iterable[pa.Array], last_ms: int) -> None:
         post, send = self._store.post, self._delivery.send
-        self._begun = [self._pool.submit(send, lines, post) for lines in requests]
-        self._reaching_ms = reaching_ms
+        self._started = [self._pool.submit(send, lines, post) for lines in requests]
+        self._last_ms = last_ms
 
     def finish(self) -> None:
-        for request in self._begun:
+        for request in self._started:
             request.result()
-        self._delivery.reached(self._reaching_ms)
+        self._delivery.note_delivered(self._last_ms)
 
     def close(self) -> None:
-        """Leave out what has not begun."""
+        """Cancel requests that have not started."""
         self._pool.shutdown(cancel_futures=True)

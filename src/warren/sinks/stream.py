@@ -1,4 +1,4 @@
-"""A sink: one stream over history, with a checkpoint, a scheduler pool and patience of its own."""
+"""A sink: a stream over history with its own checkpoint, scheduler pool and retries."""
 
 import re
 import threading
@@ -31,7 +31,7 @@ from warren.errors import SourceError, StreamEnded
 from warren.history.table import failures, reason
 from warren.model.period import day
 from warren.model.tables import HISTORY
-from warren.sinks.checkpoint import Origin, Place, rejected_file
+from warren.sinks.checkpoint import Origin, SinkFolder, rejected_file
 from warren.sinks.elasticsearch import Elasticsearch
 from warren.sinks.influxdb import InfluxDB
 from warren.sinks.local import Console, FilesTarget
@@ -41,13 +41,13 @@ from warren.sinks.store_http import HttpTarget
 
 class Target(Protocol):
     def deliver(self, rows: DataFrame, batch: PointBatch, delivery: StoreDelivery) -> None:
-        """Bring every row of a batch to where it belongs; raises only when there is no hope."""
+        """Deliver every row of a batch; raises only if retries cannot help."""
         ...
 
     def close(self) -> None: ...
 
 
-def target(config: Config, sink: Sink) -> Target:
+def make_target(config: Config, sink: Sink) -> Target:
     match sink:
         case InfluxdbSink():
             return HttpTarget(InfluxDB(sink, _tls(config, sink)), sink.batch)
@@ -69,14 +69,14 @@ log = structlog.get_logger()
 POLL_S = 0.5
 TRIGGER = "2 seconds"
 READING = {
-    # Merging files and dropping old days is no news. Appends alone are.
+    # Only appends are delivered; merged files and dropped days are not news.
     "skipChangeCommits": "true",
-    # A batch that was interrupted comes again from its beginning: it should not be hours long.
+    # An interrupted batch is repeated from its start: it should not be hours long.
     "maxBytesPerTrigger": "64m",
 }
-AS_NAMED = {"__globPaths__": "false"}  # a bracket in a name is no pattern
-# Files or log entries that the stream still needed are gone: they are kept for a week.
-# A file that may not be opened is there.
+AS_NAMED = {"__globPaths__": "false"}  # a bracket in a file name is not a pattern
+# Files or log entries that the stream still needs are gone: they are kept for a week.
+# A file that we may not open still exists.
 _TOO_LATE = re.compile(
     r"FileNotFoundException(?!.*\((?:Permission denied|Too many open files))|FILE_NOT_EXIST"
     r"|DELTA_LOG_FILE_NOT_FOUND|DELTA_MISSING_FILES_UNEXPECTED_VERSION"
@@ -89,7 +89,7 @@ def is_too_late(failure: object) -> bool:
 
 
 class SinkStream:
-    """Works beside the pipeline."""
+    """Runs beside the pipeline."""
 
     kind = "sinks"
 
@@ -102,9 +102,9 @@ class SinkStream:
         self._delivery = StoreDelivery(
             self.name, Rejected(self.name, rejected_file(config, settings.name))
         )
-        self._first_ms = 0  # of what is to be delivered, once that is known
+        self._first_ms = 0  # the first moment to deliver; 0: not known yet
         self._state = "waiting"
-        self._failure: Exception | None = None  # that ended the stream last
+        self._failure: Exception | None = None  # the one that ended the stream last
         self._log = log.bind(sink=self.name)
 
     @property
@@ -129,9 +129,9 @@ class SinkStream:
         }
 
     def run(self, stop: threading.Event) -> None:
-        """Deliver until asked to stop; raises when the stream ends by itself."""
+        """Deliver until `stop` is set; raises if the stream ends by itself."""
         try:
-            with failures("the sink cannot go on"):
+            with failures("the sink failed"):
                 self._deliver(stop)
         except SourceError:
             self._delivery.outcomes["failed"] += 1
@@ -139,22 +139,22 @@ class SinkStream:
 
     def _deliver(self, stop: threading.Event) -> None:
         self._delivery.stop = stop
-        place = Place(self._spark, self._config.history_directory, self.name)
+        place = SinkFolder(self._spark, self._config.history_directory, self.name)
         while not place.has_table():
             if stop.wait(POLL_S * 4):
                 return
         origin = place.origin(self._settings.since)
-        # Another instance may have been at work meanwhile.
+        # Another instance may have delivered in the meantime.
         self._delivery.delivered_ms, self._first_ms = place.delivered_ms(), place.first_ms(origin)
         try:
             with self._query(place, origin) as query:
                 self._watch(query, stop)
         except StreamEnded:
-            # Files would hold what another stream brings twice: there a person has to decide.
+            # Another stream would write everything to files twice: a person has to decide.
             may_repeat = not isinstance(self._settings, FilesSink)
             if may_repeat and is_too_late(self._failure):
-                place.begin_anew(origin)
-                self._log.warning("the sink was away for too long; all that history has is sent")
+                place.restart(origin)
+                self._log.warning("the sink was behind for too long; all of history is sent again")
             raise
         finally:
             self._state = "waiting"
@@ -167,9 +167,9 @@ class SinkStream:
                 raise StreamEnded(reason(self._failure) if self._failure else "no reason given")
 
     @contextmanager
-    def _query(self, place: Place, origin: Origin) -> Iterator[StreamingQuery]:
-        destination = target(self._config, self._settings)
-        # A pool of its own: what a sink reads waits for its turn beside the pipeline.
+    def _query(self, place: SinkFolder, origin: Origin) -> Iterator[StreamingQuery]:
+        destination = make_target(self._config, self._settings)
+        # A pool of its own: the sink's jobs take turns with the pipeline's.
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", f"sink {self.name}")
         history = self._config.history_directory
         self._failure = None
@@ -178,10 +178,10 @@ class SinkStream:
             try:
                 rows = rows_in(self._spark, files, history, origin)
                 destination.deliver(rows, PointBatch(origin.stream, number), self._delivery)
-                place.keep_delivered(self._delivery.delivered_ms)
-                self._delivery.well()
+                place.save_delivered(self._delivery.delivered_ms)
+                self._delivery.note_success()
             except (Py4JError, PySparkException) as error:
-                self._failure = error  # what reaches the query of it is a text without a reason
+                self._failure = error  # the query's own exception does not have the reason
                 raise
 
         growing = files(self._spark, history, origin)
@@ -195,9 +195,9 @@ class SinkStream:
 
 
 def files(spark: SparkSession, history: str, origin: Origin) -> DataFrame:
-    """The files that history grows by, a line for each row: what is in them the batch reads itself.
+    """The names of history's new files, repeated for each row; each batch reads the files itself.
 
-    What a stream reads Spark cannot be asked for in parts: it would read all of a batch for each.
+    If the stream had the rows, Spark would read a whole batch again for each chunk of it.
     """
     source = spark.readStream.format("delta").options(**READING)
     if origin.version is not None:
@@ -207,7 +207,7 @@ def files(spark: SparkSession, history: str, origin: Origin) -> DataFrame:
 
 
 def rows_in(spark: SparkSession, files: DataFrame, history: str, origin: Origin) -> DataFrame:
-    """What is in new files, from the origin on."""
+    """The rows of new files, from the origin on."""
     names = [unquote(row.file) for row in files.distinct().collect()]
     reader = spark.read.schema(from_arrow_schema(HISTORY)).options(**AS_NAMED, basePath=history)
     return reader.parquet(*names).where(F.col("moment_ms") >= origin.since_ms)

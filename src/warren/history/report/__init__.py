@@ -1,1 +1,1 @@
-"""What `warren report` says: history in numbers."""
+"""`warren report`: history in numbers."""

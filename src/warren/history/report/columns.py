@@ -1,4 +1,4 @@
-"""The tables of a report: their titles, and how each column is written for people."""
+"""The tables of a report: their titles, and how each column is formatted."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ def count(value: int | None) -> str:
 
 
 def share(value: float) -> str:
-    """A percentage in which little is not nothing, and almost all is not all."""
+    """A percentage; a small share never shows as 0 %, an almost full one never as 100 %."""
     if 0 < value < 0.001:
         return "<0.1 %"
     if 0.999 < value < 1:

@@ -1,4 +1,4 @@
-"""What `warren report` tells: plain tables, ready to be shown in any form."""
+"""The contents of `warren report`: plain tables, ready for any format."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Series:
-    """Something over time, a value for each step; None where nothing was kept."""
+    """A value for each step of time; None where nothing was recorded."""
 
     name: str
     values: list[int | None]
@@ -38,7 +38,7 @@ class Report:
 
 
 def make(kept: Kept, period: Period, top: int) -> Report:
-    """Ask for everything; `top` lines of each table."""
+    """Run all queries; at most `top` lines in each table."""
     step_ms = step_of(period, STEPS)
     times = times_of(period, step_ms)
     spread = kept.spread().to_pylist()
@@ -67,7 +67,7 @@ def _groups(spread: Rows, top: int) -> Rows:
 
 
 def _trouble(row: dict[str, Any]) -> tuple[Any, ...]:
-    """What to sort by, so that the worst come first."""
+    """The sort key that puts the worst groups first."""
     return -row["err_ms"], -row["warn_ms"], -row["max_lag"], row["cluster"], row["group"]
 
 
@@ -81,8 +81,8 @@ def _clusters(spread: Rows) -> Rows:
 
 
 def _shares(row: dict[str, Any]) -> dict[str, Any]:
-    """Parts of the time in each status, and the spread of the total lag."""
-    watched = row["watched_ms"] or 1  # a single moment lasts no time that is known
+    """The share of time in each status, and percentiles of the total lag."""
+    watched = row["watched_ms"] or 1  # the length of a single moment is unknown
     middle, high, highest = row["lags"]
     return {
         "ok": row["ok_ms"] / watched,
