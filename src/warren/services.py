@@ -3,24 +3,36 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
-from types import MappingProxyType
 from typing import Protocol
 
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from warren.config import Config, HistorySettings
 from warren.history.keeper import Keeper
-from warren.history.recent_hours import Recent
 from warren.history.refill import Refill
 from warren.history.service import HistoryService
 from warren.history.upkeep import Upkeep
 from warren.leadership.leadership import Leadership, history_leadership, leadership
 from warren.model.board import Board
-from warren.notify.delivery import Delivery
+from warren.model.health import (
+    WAITING,
+    ConsumerHealth,
+    Health,
+    HistoryHealth,
+    IncidentsHealth,
+    KeeperHealth,
+    LockHealth,
+    NotifierHealth,
+    ServiceHealth,
+    SinkHealth,
+    on_standby,
+)
 from warren.notify.notifying import Notifying
 from warren.notify.senders.choose import sender
+from warren.pipeline.snapshots import Snapshots
 from warren.pipeline.threads import surviving
 from warren.sinks.stream import SinkStream
 
@@ -56,20 +68,9 @@ class Lock:
     def run(self, stop: threading.Event) -> None:
         self._leadership.run(Both(stop, self._finished) if self._finished else stop)
 
-    def health(self) -> Mapping[str, object]:
-        leads = self._leadership.leads
-        return {"problem": self._leadership.problem or self.problem, "leads": leads}
-
-
-def notifiers(config: Config, boards: Callable[[], Board]) -> Iterator[Lock | Notifying | Delivery]:
-    if not config.notifiers:
-        return
-    lead = leadership(config)
-    senders = {name: sender(notifier, config) for name, notifier in config.notifiers.items()}
-    notifying = Notifying(config, boards, lead, senders)
-    yield Lock("incidents", lead, notifying.finished)
-    yield notifying
-    yield from notifying.deliveries
+    def health(self) -> LockHealth:
+        problem = self._leadership.problem or self.problem
+        return LockHealth(problem, self.restarts, self._leadership.leads)
 
 
 Boards = Callable[[], Board]  # the newest
@@ -87,7 +88,7 @@ class Service(Protocol):
 
     def run(self, stop: threading.Event) -> None: ...
 
-    def health(self) -> Mapping[str, object]:
+    def health(self) -> ServiceHealth:
         """What the health answer tells of it: at any time, without waiting."""
         ...
 
@@ -109,75 +110,122 @@ class Leading(threading.Event):
         return self.is_set()
 
 
-def not_begun(
-    config: Config, known: Mapping[str, object] = MappingProxyType({})
-) -> dict[str, object]:
-    """The health answer before Spark is there, with what is `known` of a snapshot."""
-    consumers = {
-        name: {"cluster": each.cluster, "state": "connecting"}
-        for name, each in config.consumers.items()
+def not_begun(config: Config, restored: Health | None = None) -> Health:
+    """The health before Spark is there, with what is known of a snapshot."""
+    connecting = {
+        name: ConsumerHealth(each.cluster, "connecting") for name, each in config.consumers.items()
     }
-    kinds = {
-        "notifiers": config.notifiers,
-        "history": ["keeper"] if config.history else [],
-        "sinks": config.sinks,
-    }
-    waiting = {"problem": "", "restarts": 0, "state": "begins when Spark is up"}
-    return {
-        "consumers": consumers,
-        **known,
-        **{kind: dict.fromkeys(names, waiting) for kind, names in kinds.items() if names},
-        "ready": False,
-        "spark": "starting",
-    }
+    keeper = KeeperHealth("", 0, state=WAITING)
+    return replace(
+        restored or Health(consumers=connecting),
+        ready=False,
+        spark="starting",
+        notifiers=dict.fromkeys(config.notifiers, NotifierHealth("", 0, state=WAITING)),
+        history=HistoryHealth(keeper=keeper) if config.history else None,
+        sinks=dict.fromkeys(config.sinks, SinkHealth("", 0, state=WAITING)),
+    )
+
+
+class NotifierServices:
+    """One decides, as long as it has the lock; the others send."""
+
+    def __init__(self, config: Config, boards: Boards) -> None:
+        lead = leadership(config)
+        senders = {name: sender(notifier, config) for name, notifier in config.notifiers.items()}
+        self.rounds = Notifying(config, boards, lead, senders)
+        self.lock = Lock("incidents", lead, self.rounds.finished)
+
+    def __iter__(self) -> Iterator[Service]:
+        yield self.lock
+        yield self.rounds
+        yield from self.rounds.deliveries
+
+    def add_to(self, health: Health) -> Health:
+        return replace(
+            health,
+            incidents=IncidentsHealth(self.lock.health(), self.rounds.health()),
+            notifiers={each.name: each.health() for each in self.rounds.deliveries},
+        )
+
+
+class HistoryServices:
+    """What reads history works everywhere, what writes it where this instance leads."""
+
+    def __init__(
+        self,
+        config: Config,
+        settings: HistorySettings,
+        spark: SparkSession,
+        boards: Boards,
+        reader: HistoryService,
+    ) -> None:
+        directory, interval_s = config.history_directory, settings.history_interval
+        self.lead = history_leadership(config)
+        self.lock = Lock("history", self.lead)
+        self.refill = Refill(spark, reader.files, reader.recent, interval_s)
+        self.keeper = Keeper(spark, directory, settings, boards, reader.recent.add)
+        self.upkeep = Upkeep(spark, directory, settings.history_days)
+        self.sinks = [SinkStream(spark, config, sink) for sink in config.sinks.values()]
+
+    @property
+    def everywhere(self) -> list[Service]:
+        return [self.lock, self.refill]
+
+    @property
+    def where_led(self) -> list[Service]:
+        return [self.keeper, self.upkeep, *self.sinks]
+
+    def run_while_leading(self, writer: Service, stop: threading.Event) -> None:
+        if self.lead.leads:
+            writer.run(Leading(stop, self.lead))
+        else:
+            writer.problem = ""  # it is another's now
+            stop.wait(POLL_S)
+
+    def add_to(self, health: Health) -> Health:
+        keeper, upkeep = self.keeper.health(), self.upkeep.health()
+        sinks = {each.name: each.health() for each in self.sinks}
+        if not self.lead.leads:
+            keeper, upkeep = on_standby(keeper), on_standby(upkeep)
+            sinks = {name: on_standby(each) for name, each in sinks.items()}
+        lock, recent = self.lock.health(), self.refill.health()
+        return replace(health, history=HistoryHealth(lock, recent, keeper, upkeep), sinks=sinks)
 
 
 class Services:
-    """All that a configuration asks for; what writes history works where this instance leads."""
+    """All that a configuration asks for."""
 
     def __init__(
         self, config: Config, spark: SparkSession, boards: Boards, reader: HistoryService
     ) -> None:
-        self._everywhere: list[Service] = [*notifiers(config, boards)]
-        self._where_led: list[Service] = []
-        if config.history:
-            self._lead = history_leadership(config)
-            self._everywhere.append(Lock("history", self._lead))
-            interval_s = config.history.history_interval
-            self._everywhere.append(Refill(spark, reader.files, reader.recent, interval_s))
-            self._where_led += _writers(config, config.history, spark, boards, reader.recent)
+        self._notifiers = NotifierServices(config, boards) if config.notifiers else None
+        self._history = (
+            HistoryServices(config, config.history, spark, boards, reader)
+            if config.history
+            else None
+        )
+        self._snapshots: Snapshots | None = None
 
-    def start(self, stop: threading.Event, others: Iterable[Service]) -> list[threading.Thread]:
-        """A thread each; `others` are the caller's own."""
-        self._everywhere += others
-        works = [(each, each.run) for each in self._everywhere]
-        works += [(each, partial(self._run_while_leading, each)) for each in self._where_led]
+    def start(self, stop: threading.Event, snapshots: Snapshots | None) -> list[threading.Thread]:
+        """A thread each."""
+        self._snapshots = snapshots
+        history = self._history
+        everywhere: list[Service] = [*(self._notifiers or ())]
+        everywhere += history.everywhere if history else []
+        everywhere += [snapshots] if snapshots else []
+        works = [(each, each.run) for each in everywhere]
+        if history:
+            writers = history.where_led
+            works += [(each, partial(history.run_while_leading, each)) for each in writers]
         return [surviving(f"{each.kind} {each.name}", work, each, stop) for each, work in works]
 
-    def describe(self) -> dict[str, object]:
-        """Tell of each by kind and name: {"sinks": {"influx": {"problem": "", ...}}}."""
-        told: dict[str, dict[str, object]] = {}
-        for each in [*self._everywhere, *self._where_led]:
-            health = each.health()
-            if each in self._where_led and not self._lead.leads:
-                health = {"state": "standby", "outcomes": health.get("outcomes", {})}
-            about = {"problem": each.problem, "restarts": each.restarts, **health}
-            told.setdefault(each.kind, {})[each.name] = about
-        return dict(told)
-
-    def _run_while_leading(self, companion: Service, stop: threading.Event) -> None:
-        if self._lead.leads:
-            companion.run(Leading(stop, self._lead))
-        else:
-            companion.problem = ""  # it is another's now
-            stop.wait(POLL_S)
-
-
-def _writers(
-    config: Config, history: HistorySettings, spark: SparkSession, boards: Boards, recent: Recent
-) -> Iterator[Service]:
-    directory = config.history_directory
-    yield Keeper(spark, directory, history, boards, recent.add)
-    yield Upkeep(spark, directory, history.history_days)
-    for sink in config.sinks.values():
-        yield SinkStream(spark, config, sink)
+    def add_to(self, health: Health) -> Health:
+        """What each of them tells of itself, beside what is known of the clusters."""
+        health = replace(health, spark="up")
+        if self._notifiers:
+            health = self._notifiers.add_to(health)
+        if self._history:
+            health = self._history.add_to(health)
+        if self._snapshots:
+            health = replace(health, snapshots={self._snapshots.name: self._snapshots.health()})
+        return health

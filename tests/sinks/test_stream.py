@@ -35,7 +35,7 @@ def reached(sinks: dict[str, SinkStream]) -> dict[str, int]:
     return {
         name: (until - FIRST_MS) // MINUTE_MS
         for name, sink in sinks.items()
-        if isinstance(until := sink.health()["delivered_ms"], int)
+        if isinstance(until := sink.health().delivered_ms, int)
     }
 
 
@@ -133,7 +133,7 @@ def test_a_stopped_sink_goes_on_where_it_stood_whatever_upkeep_did(
         )
         with running(spark, settings) as sinks:
             wait_until(lambda: reached(sinks) == {"filled": 1}, sinks)
-            wait_until(lambda: sinks["new"].health()["state"] == "running", sinks)
+            wait_until(lambda: sinks["new"].health().state == "running", sinks)
             # Until Spark has noted that a batch was taken, it would be sent again.
             noted = history / "_sinks" / "filled"
             wait_until(lambda: any(noted.rglob("commits/0")), sinks)

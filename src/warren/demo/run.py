@@ -169,7 +169,7 @@ def _threads(works: Mapping[str, Callable[[], None]], stop: threading.Event) -> 
 def _wait_until_read(monitor: Monitor, scene: Scene) -> None:
     """Wait until what is read is of now: a healthy group seems to have stopped before."""
     deadline = time.monotonic() + READY_S
-    while not (monitor.board.health.get("ready") and scene.eyes.status("healthy") == Status.OK):
+    while not (monitor.board.health.ready and scene.eyes.status("healthy") == Status.OK):
         if scene.stop.wait(0.1):
             raise StartError("it was ended before Warren had caught up")
         if time.monotonic() > deadline:

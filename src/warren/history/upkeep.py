@@ -7,7 +7,7 @@ replaced files for as long as anybody may be reading them.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 
 import structlog
@@ -16,6 +16,7 @@ from pyspark.sql import Row, SparkSession
 from warren.errors import NotKept
 from warren.history import table
 from warren.history.table import failures
+from warren.model.health import UpkeepHealth
 
 log = structlog.get_logger()
 
@@ -43,14 +44,20 @@ class Upkeep:
         self._directory = directory
         self._days = days
         self._clock = clock
-        self._told: dict[str, object] = dict.fromkeys(DONE)
+        self._done_ms: dict[str, int | None] = dict.fromkeys(DONE)
 
     def run(self, stop: threading.Event) -> None:
         while not stop.wait(_until_due(self._clock())):
             self._work(datetime.fromtimestamp(self._clock(), UTC))
 
-    def health(self) -> Mapping[str, object]:
-        return self._told
+    def health(self) -> UpkeepHealth:
+        return UpkeepHealth(
+            self.problem,
+            self.restarts,
+            merged_ms=self._done_ms["merged_ms"],
+            expired_ms=self._done_ms["expired_ms"],
+            merged_older_ms=self._done_ms["merged_older_ms"],
+        )
 
     def _work(self, now: datetime) -> None:
         """Do all that is due; what fails does not keep the rest from being done."""
@@ -61,7 +68,7 @@ class Upkeep:
             try:
                 with failures(self._failed()):
                     work()
-                self._told[name] = now_ms
+                self._done_ms[name] = now_ms
             except NotKept as problem:
                 problems.append(problem)
         if problems:
@@ -74,7 +81,7 @@ class Upkeep:
     def _due(self, spark: SparkSession, now: datetime) -> Iterator[tuple[str, Callable[[], None]]]:
         yesterday = now.date() - timedelta(days=1)
         yield "merged_ms", lambda: merge(spark, self._directory, f"day >= DATE '{yesterday}'")
-        if now.hour == 0 or self._told["expired_ms"] is None:
+        if now.hour == 0 or self._done_ms["expired_ms"] is None:
             before = now.date() - timedelta(days=self._days)
             yield "expired_ms", lambda: expire(spark, self._directory, before)
             # Merged when they were young, unless nobody was there to do so.
