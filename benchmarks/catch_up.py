@@ -157,7 +157,7 @@ def _warren_warm(
 
 
 def is_ready(monitor: Monitor) -> bool:
-    return bool(monitor.board.health.get("ready"))
+    return bool(monitor.board.health.ready)
 
 
 def _burrow(binary: Path, bootstrap: str, directory: Path) -> Run:

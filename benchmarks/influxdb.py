@@ -79,11 +79,11 @@ def deliver(sink: SinkStream, until: int) -> float:
     thread = threading.Thread(target=sink.run, args=(stop,))
     thread.start()
     wanted = FIRST_MS + until * STEP_MS
-    while sink.health()["state"] != "running":
+    while sink.health().state != "running":
         assert thread.is_alive(), sink.problem
         began = time.monotonic()
         time.sleep(0.02)
-    while (sink.health()["delivered_ms"] or 0) != wanted:
+    while (sink.health().delivered_ms or 0) != wanted:
         assert thread.is_alive(), sink.problem
         assert time.monotonic() - began < PATIENCE_S, sink.health()
         time.sleep(0.02)

@@ -49,7 +49,7 @@ def kept(spark: SparkSession, directory: str) -> dict[int, int]:
 
 
 def reached(sink: SinkStream, keeper: Keeper) -> bool:
-    return sink.health()["delivered_ms"] == keeper.health()["last_moment_ms"]
+    return sink.health().delivered_ms == keeper.health().last_moment_ms
 
 
 def measure(spark: SparkSession, config: Config, influx: InfluxDB, away_s: int, groups: int) -> str:
@@ -63,7 +63,7 @@ def measure(spark: SparkSession, config: Config, influx: InfluxDB, away_s: int, 
     keeping = keep_running("keeper", keeper.run, keeper, stop)
     delivering = threading.Event()
     sending = keep_running("sink", sink.run, sink, delivering)
-    wait_until(lambda: bool(sink.health()["delivered_ms"]), 0.1, PATIENCE_S)
+    wait_until(lambda: bool(sink.health().delivered_ms), 0.1, PATIENCE_S)
     time.sleep(BEFORE_S)
     influx.kill()
     time.sleep(away_s)

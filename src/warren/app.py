@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import structlog
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from warren.config import Config, Loaded
@@ -18,7 +19,7 @@ from warren.evaluate.judge import JudgeSettings
 from warren.history.service import HistoryService
 from warren.model.board import Board, ClusterBoard
 from warren.model.history_question import HistoryQuestion
-from warren.pipeline import health_answer, steps
+from warren.pipeline import health_report, steps
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer, outside_consumers
 from warren.pipeline.readers import Readers
@@ -132,7 +133,7 @@ class Monitor:
             *readers.follow_outside(self.outside_consumers),
         ]
         threads.append(keep_running("judge", self._judge, Trouble(), stop))
-        threads += self._companions.start(stop, [self._snapshots] if self._snapshots else [])
+        threads += self._companions.start(stop, self._snapshots)
         try:
             wait_while_alive(spark, stop)
         finally:
@@ -171,13 +172,15 @@ class Monitor:
             name: self._judged(cluster, int(now)) for name, cluster in self.clusters.items()
         }
         took = time.monotonic() - began
-        told = health_answer.describe(
-            self.clusters, self.topic_consumers, self.outside_consumers, clusters, now
+        health = replace(
+            health_report.describe(
+                self.clusters, self.topic_consumers, self.outside_consumers, clusters, now
+            ),
+            tick_seconds=round(took, 4),
         )
-        told["tick_seconds"] = round(took, 4)
         beside = self._companions
-        told |= {"spark": "up", **beside.describe()} if beside else not_begun(self._config, told)
-        self.board = Board(int(now * 1000), clusters, told)
+        health = beside.add_to(health) if beside else not_begun(self._config, health)
+        self.board = Board(int(now * 1000), clusters, health)
         self.serving.publish(self.board)
         with self._ticks:
             self._published = self._begun
@@ -189,15 +192,10 @@ class Monitor:
             each for each in self.topic_consumers.values() if each.cluster is cluster
         ]
         others = [each for each in self.outside_consumers.values() if each.cluster is cluster]
-        is_current = all(each.progress.is_caught_up for each in topic_consumers) and all(
-            # A ZooKeeper that is away must not keep the brokers' groups as they were.
-            each.is_caught_up or (each.problem and not each.is_polled)
-            for each in others
-        )
-        if cluster.ends_s and is_current:
+        sources = Sources(topic_consumers, others)
+        if cluster.ends_s and sources.are_current_for_verdicts:
             cluster.restored_s = 0
-        sources, store = Sources(topic_consumers, others), self.serving.store
-        return steps.judge_cluster(cluster, sources, self._settings, now_s, store)
+        return steps.judge_cluster(cluster, sources, self._settings, now_s, self.serving.store)
 
     def _wait_for_change(self, stop: threading.Event) -> None:
         """Wait for a change, but at most `expire-cache`: then the next board is due."""

@@ -16,6 +16,7 @@ from warren import config
 from warren.decode.commits import decode
 from warren.evaluate.judge import JudgeSettings
 from warren.model.board import Board
+from warren.model.health import Health
 from warren.model.history_question import HistoryQuestion
 from warren.model.tables import LOG_ENDS, RECORDS
 from warren.pipeline import steps
@@ -88,7 +89,7 @@ class Replay:
         board = steps.judge_cluster(
             self.cluster, Sources(), JudgeSettings(), self.now_s, self.serving.store
         )
-        self.serving.publish(Board(self.now_s * 1000, {"local": board}, {"ready": True}))
+        self.serving.publish(Board(self.now_s * 1000, {"local": board}, Health(ready=True)))
         assert self.serving.wait_taken(20)
 
     def delete_group(self, cluster: str, group: str, topic: str | None) -> None:

@@ -10,6 +10,15 @@ import pyarrow as pa
 from support.boards import Commit, add, cluster_board
 
 from warren.model.board import Board
+from warren.model.health import (
+    ClusterHealth,
+    ConsumerHealth,
+    Health,
+    HistoryHealth,
+    KeeperHealth,
+    NotifierHealth,
+    SinkHealth,
+)
 from warren.model.tables import LOG_ENDS
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.windows.windows import Windows
@@ -61,24 +70,26 @@ class Story:
         return everybody if self._step > SILENT_AFTER else {**everybody, "silent": end}
 
 
-def health(step: int) -> dict[str, object]:
+def health(step: int) -> Health:
     """What a monitor that has seen everything tells; counters grow."""
-    return {
-        "ready": True,
-        "tick_seconds": 0.01,
-        "clusters": {CLUSTER: {"data_age_s": 1.5}},
-        "consumers": {
-            CLUSTER: {
-                "state": "caught up",
-                "records": 100 * step,
-                "remaining": 2,
-                "skipped": {"key version": step},
-                "lag": {"0": 1, "1": 1},
-                "held_back": [4],
-                "restarts": 1,
-            }
+    sent = {"sent": 10 * step, "failed": step}
+    return Health(
+        ready=True,
+        tick_seconds=0.01,
+        clusters={CLUSTER: ClusterHealth(data_age_s=1.5)},
+        consumers={
+            CLUSTER: ConsumerHealth(
+                CLUSTER,
+                "caught up",
+                records=100 * step,
+                remaining=2,
+                skipped={"key version": step},
+                lag={"0": 1, "1": 1},
+                held_back=[4],
+                restarts=1,
+            )
         },
-        "sinks": {"influx": {"outcomes": {"sent": 10 * step, "failed": step}, "behind_s": 3.5}},
-        "history": {"keeper": {"outcomes": {"kept": step, "failed": 1}}},
-        "notifiers": {"slack": {"outcomes": {"sent": step, "failed": 1}}},
-    }
+        sinks={"influx": SinkHealth("", 0, outcomes=sent, behind_s=3.5)},
+        history=HistoryHealth(keeper=KeeperHealth("", 0, outcomes={"kept": step, "failed": 1})),
+        notifiers={"slack": NotifierHealth("", 0, outcomes={"sent": step, "failed": 1})},
+    )

@@ -17,6 +17,7 @@ from support.boards import cluster_board, windows_of
 from warren.config import load
 from warren.history.keeper import Keeper
 from warren.model.board import Board
+from warren.model.health import ClusterHealth, Health
 from warren.pipeline.threads import keep_running
 from warren.sinks.stream import SinkStream
 from warren.spark import jars
@@ -33,7 +34,8 @@ def boards() -> Callable[[], Board]:
     ends: dict[str, list[int | None]] = {"orders": [100]}
     commits = [(group, "orders", 0, 90, int(time.time() * 1000)) for group in GROUPS]
     cluster = cluster_board(windows_of(ends, commits), ends)
-    return lambda: Board(int(time.time() * 1000), dict.fromkeys(CLUSTERS, cluster))
+    health = Health(clusters=dict.fromkeys(CLUSTERS, ClusterHealth(data_age_s=1.0)))
+    return lambda: Board(int(time.time() * 1000), dict.fromkeys(CLUSTERS, cluster), health)
 
 
 def main(file: Path) -> None:
@@ -50,8 +52,8 @@ def main(file: Path) -> None:
     for worker in workers:
         keep_running(worker.name, worker.run, worker, stop)
     while not stop.wait(0.02):
-        newest = keeper.health()["last_moment_ms"]
-        if newest != told and keeper.health()["last_rows"]:
+        newest = keeper.health().last_moment_ms
+        if newest != told and keeper.health().last_rows:
             print(newest, flush=True)  # noqa: T201  the test reads it
             told = newest
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from pyspark.sql import SparkSession
 from structlog.testing import capture_logs
 from support.boards import NOW_S, cluster_board, windows_of
@@ -16,8 +17,11 @@ from support.waiting import eventually
 
 from warren.config import HistorySettings
 from warren.errors import ClockBehind, NotKept
-from warren.history.keeper import Keeper, settled
+from warren.history.board_rows import row_granularity, rows, without
+from warren.history.keeper import Keeper, current_clusters
 from warren.model.board import Board
+from warren.model.health import ClusterHealth, ConsumerHealth, ConsumerState, Health
+from warren.model.tables import HISTORY
 
 ENDS: dict[str, list[int | None]] = {"orders": [100, 200]}
 NOW_MS = NOW_S * 1000
@@ -25,23 +29,29 @@ COMMITS = [("billing", "orders", 0, 90, NOW_S * 1000)]
 DEADLINE_S = 240
 
 
-def consumers(**states: str) -> dict[str, object]:
-    told = {name: {"cluster": name, "state": state} for name, state in states.items()}
-    return {"consumers": told}
+def health_of(**states: ConsumerState) -> Health:
+    return Health(
+        clusters=dict.fromkeys(states, ClusterHealth(data_age_s=1.0)),
+        consumers={name: ConsumerHealth(name, state) for name, state in states.items()},
+    )
 
 
-def boards(**states: str) -> Callable[[], Board]:
+def with_cluster(board: Board, health: ClusterHealth) -> Board:
+    return replace(board, health=structs.replace(board.health, clusters={"local": health}))
+
+
+def boards(**states: ConsumerState) -> Callable[[], Board]:
     """The newest one, 400 ms later each time."""
     cluster = cluster_board(windows_of(ENDS, COMMITS), ENDS)
     moments = iter(range(NOW_S * 1000, NOW_S * 1000 + 10**8, 400))
-    return lambda: Board(next(moments), dict.fromkeys(states, cluster), consumers(**states))
+    return lambda: Board(next(moments), dict.fromkeys(states, cluster), health_of(**states))
 
 
 def boards_at(*seconds: int) -> Callable[[], Board]:
     """One after the other, so many seconds after the first; the last one stays."""
     cluster = cluster_board(windows_of(ENDS, COMMITS), ENDS)
     after = itertools.chain(seconds, itertools.repeat(seconds[-1]))
-    health = consumers(local="caught up")
+    health = health_of(local="caught up")
     return lambda: Board(NOW_MS + next(after) * 1000, {"local": cluster}, health)
 
 
@@ -58,7 +68,7 @@ def running(keeper: Keeper) -> Iterator[None]:
 
 
 def kept(keeper: Keeper) -> int:
-    outcomes = keeper.health()["outcomes"]
+    outcomes = keeper.health().outcomes
     assert isinstance(outcomes, dict)
     return int(outcomes["kept"])
 
@@ -77,7 +87,7 @@ def test_one_moment_is_kept_in_every_interval(spark: SparkSession, tmp_path: Pat
     assert len({moment // 1000 for moment in moments}) == len(moments)
     assert {row.cluster for row in found} == {"ready"}
     assert len(found) == len(moments) * 5  # a group, two log ends, two partitions
-    assert (keeper.problem, keeper.health()["last_rows"]) == ("", 5)
+    assert (keeper.problem, keeper.health().last_rows) == ("", 5)
 
 
 def test_a_place_that_cannot_be_written_is_a_clear_problem(
@@ -93,7 +103,7 @@ def test_a_place_that_cannot_be_written_is_a_clear_problem(
     told = str(caught.value)
     assert told.startswith(f"history cannot be written to {directory}: ")
     assert "\n" not in told
-    assert keeper.health()["outcomes"] == {"kept": 0, "failed": 1}
+    assert keeper.health().outcomes == {"kept": 0, "failed": 1}
 
 
 def kept_seconds(spark: SparkSession, directory: Path) -> list[int]:
@@ -107,7 +117,7 @@ def keep(spark: SparkSession, directory: Path, *seconds: int) -> None:
         spark, str(directory), HistorySettings(history_interval=60), boards_at(*seconds)
     )
     with running(keeper):
-        eventually(lambda: keeper.health()["last_moment_ms"] == NOW_MS + seconds[-1] * 1000)
+        eventually(lambda: keeper.health().last_moment_ms == NOW_MS + seconds[-1] * 1000)
 
 
 def test_another_keeper_goes_on_where_one_ended(spark: SparkSession, tmp_path: Path) -> None:
@@ -127,7 +137,7 @@ def test_a_clock_that_is_behind_history_is_a_problem_until_it_is_not(
     with pytest.raises(ClockBehind, match="the clock is behind"):
         keeper.run(threading.Event())
 
-    assert keeper.health()["outcomes"] == {"kept": 0, "failed": 1}
+    assert keeper.health().outcomes == {"kept": 0, "failed": 1}
     assert kept_seconds(spark, tmp_path) == [60]
 
 
@@ -144,17 +154,17 @@ def test_a_moment_far_ahead_does_not_stop_history(spark: SparkSession, tmp_path:
 
 
 def test_clusters_that_are_still_read_are_left_out() -> None:
-    states = {
+    states: dict[ConsumerState, bool] = {
         "caught up": True,
         "catching up": False,
         "connecting": False,
-        "failed": True,  # its last verdicts are what the API answers too
+        "failed": False,  # its last verdicts grow old
     }
 
     wrong = [
         state
         for state, is_kept in states.items()
-        if (settled(boards(local=state)()) == ["local"]) != is_kept
+        if ([*current_clusters(boards(local=state)())] == ["local"]) != is_kept
     ]
 
     assert wrong == []
@@ -163,15 +173,38 @@ def test_clusters_that_are_still_read_are_left_out() -> None:
 def test_a_cluster_that_does_not_answer_or_is_being_caught_up_with_is_not_kept() -> None:
     board = boards(local="caught up")()
     cases = {
-        "it answers": ({"problem": "", "restored": False}, ["local"]),
-        "no broker answers": ({"problem": "timed out", "restored": False}, []),
-        "goes on from a snapshot": ({"problem": "", "restored": True}, []),
+        "it answers": (ClusterHealth(data_age_s=1.0), ["local"]),
+        "no broker answers": (ClusterHealth(data_age_s=1.0, problem="timed out"), []),
+        "goes on from a snapshot": (ClusterHealth(data_age_s=1.0, restored=True), []),
     }
 
     wrong = [
         name
         for name, (told, expected) in cases.items()
-        if settled(replace(board, health={**board.health, "clusters": {"local": told}})) != expected
+        if [*current_clusters(with_cluster(board, told))] != expected
     ]
 
     assert wrong == []
+
+
+def test_groups_outside_kafka_that_are_not_read_are_left_out() -> None:
+    commits = [*COMMITS, ("spout", "orders", 1, 190, NOW_MS)]
+    judged = cluster_board(windows_of(ENDS, commits), ENDS)
+    cluster = replace(judged, outside={"old": frozenset({"spout"})})
+    health = health_of(local="caught up")
+
+    def kept(**others: ConsumerState) -> set[str] | None:
+        told = {name: ConsumerHealth("local", state) for name, state in others.items()}
+        consumers = structs.replace(health, consumers={**health.consumers, **told})
+        board = Board(NOW_MS, {"local": cluster}, consumers)
+        clusters = current_clusters(board)
+        if not clusters:
+            return None
+        granularity = row_granularity(HistorySettings())
+        moment = without(rows(board, clusters, granularity), clusters).cast(HISTORY)
+        assert None in moment["group"].to_pylist()  # log ends are there all the same
+        return {*moment["group"].drop_null().to_pylist()}
+
+    assert kept(old="caught up") == {"billing", "spout"}
+    assert kept(old="failed") == kept(old="catching up") == {"billing"}
+    assert kept(old="caught up", topic="failed") is None

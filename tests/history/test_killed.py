@@ -77,7 +77,7 @@ def test_history_and_sinks_go_on_after_kill_9(spark: SparkSession, tmp_path: Pat
         found = {row.moment_ms: (row.rows, row.different) for row in counted.collect()}
         with running(spark, settings) as sinks:
             eventually(
-                lambda: sinks["killed"].health()["delivered_ms"],
+                lambda: sinks["killed"].health().delivered_ms,
                 max(found),
                 more=lambda: sink_health(sinks),
             )

@@ -153,10 +153,9 @@ def test_memory_is_bounded_and_the_oldest_go_first() -> None:
             recent.add(moment(minute(number), rows))
             recent.reach(minute(number), partitions=True)
         told = recent.health()
-        assert isinstance(told["memory_mb"], float)
-        assert told["memory_mb"] <= 0.5, name
+        assert told.memory_mb <= 0.5, name
         assert moments(recent) is None, name
-        since = told["since_ms"]
+        since = told.since_ms
         assert isinstance(since, int)
         # The newest have stayed, as many as fit.
         found = moments(recent, Period(since, LAST_MS))
@@ -175,8 +174,7 @@ def test_what_does_not_change_is_held_once() -> None:
     for number in range(100):
         recent.add(moment(minute(number), rows))
 
-    told = recent.health()["memory_mb"]
-    assert isinstance(told, float)
+    told = recent.health().memory_mb
     assert told < 100 * 10_000 * 6 / 2**20
 
 

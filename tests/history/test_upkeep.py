@@ -12,6 +12,7 @@ from support.history_rows import group, moment
 from warren.errors import NotKept
 from warren.history import table
 from warren.history.upkeep import Upkeep
+from warren.model.health import UpkeepHealth
 
 DEADLINE_S = 240
 DAYS = 10
@@ -64,7 +65,7 @@ def test_small_files_are_merged_and_old_days_dropped_when_due(
     # Of the day before yesterday as well: nobody was there to merge it when it was young.
     assert files(spark, tmp_path) == {12: 1, 15: 1, 16: 1}
     due_ms = int(at(16, 9) * 1000)
-    assert upkeep.health() == dict.fromkeys(("merged_ms", "expired_ms", "merged_older_ms"), due_ms)
+    assert upkeep.health() == UpkeepHealth("", 0, None, due_ms, due_ms, due_ms)
 
 
 def test_days_are_dropped_though_merging_fails(spark: SparkSession, tmp_path: Path) -> None:
@@ -79,5 +80,5 @@ def test_days_are_dropped_though_merging_fails(spark: SparkSession, tmp_path: Pa
         upkeep.run(threading.Event())
 
     assert files(spark, tmp_path) == {15: 2}
-    assert upkeep.health()["merged_ms"] is None
-    assert upkeep.health()["expired_ms"] == int(at(16, 9) * 1000)
+    assert upkeep.health().merged_ms is None
+    assert upkeep.health().expired_ms == int(at(16, 9) * 1000)

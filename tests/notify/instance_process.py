@@ -16,7 +16,7 @@ from notify.sample_verdicts import board_of, statuses
 from warren.config import load
 from warren.model.board import Board
 from warren.model.status import Status
-from warren.services import Lock, notifiers
+from warren.services import Lock, NotifierServices
 
 GLANCE_S = 0.02
 
@@ -29,7 +29,7 @@ def board(status: Path) -> Board:
 def tell_leading(lock: Lock, journal: int) -> None:
     led = False
     while True:
-        leads = bool(lock.health()["leads"])
+        leads = lock.health().leads
         if leads != led:
             event = {"pid": os.getpid(), "event": "leads" if leads else "ceased"}
             os.write(journal, json.dumps(event | {"at": time.monotonic()}).encode() + b"\n")
@@ -40,8 +40,7 @@ def tell_leading(lock: Lock, journal: int) -> None:
 if __name__ == "__main__":
     path = Path(sys.argv[1])
     journal = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    lock, *others = notifiers(load(path, {}).config, lambda: board(path.with_name("status")))
-    for each in (lock, *others):
+    services = NotifierServices(load(path, {}).config, lambda: board(path.with_name("status")))
+    for each in services:
         threading.Thread(target=each.run, args=(threading.Event(),), daemon=True).start()
-    assert isinstance(lock, Lock)
-    tell_leading(lock, journal)
+    tell_leading(services.lock, journal)

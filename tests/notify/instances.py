@@ -34,7 +34,7 @@ class Instance:
         """One round with that board, until everything it asks for was sent and noted."""
         self.board = board
         self.notifying.look(next(self._turns), board.moment_ms)
-        eventually(lambda: not any(each.health()["queued"] for each in self.notifying.deliveries))
+        eventually(lambda: not any(each.health().queued for each in self.notifying.deliveries))
         self.notifying.note_delivered(board.moment_ms)
 
 
@@ -51,6 +51,6 @@ def instance(config: Config, receivers: Mapping[str, Sender]) -> Iterator[Instan
 def outcomes(current: Instance, module: str) -> dict[str, int]:
     """What the metric warren_notifier_outcomes_total tells, but for zeros."""
     health = {each.name: each.health() for each in current.notifying.deliveries}
-    counted = health[module]["outcomes"]
+    counted = health[module].outcomes
     assert isinstance(counted, Mapping)
     return {outcome: count for outcome, count in counted.items() if count}

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model.board import Board, ClusterBoard, SharedFile, StoredWindows, TopicEnds
+from warren.model.health import ClusterHealth, ConsumerHealth, ConsumerState, Health
 from warren.model.status import Status
 from warren.model.verdicts import Edge, GroupVerdicts, PartitionVerdicts, Verdicts
 
@@ -80,9 +81,9 @@ def board_of(
     clusters: Mapping[str, Verdicts],
     moment_ms: int,
     *,
-    state: str = "caught up",
+    state: ConsumerState = "caught up",
     outside: Mapping[str, tuple[str, ...]] | None = None,
-    outside_state: str = "caught up",
+    outside_state: ConsumerState = "caught up",
     read_until_ms: int | None = None,
 ) -> Board:
     """A board whose clusters can all be judged, unless `state` says otherwise.
@@ -93,19 +94,15 @@ def board_of(
     as_of_ms = moment_ms if read_until_ms is None else read_until_ms
     clusters = {name: _as_of(each, as_of_ms) for name, each in clusters.items()}
     nothing = StoredWindows(SharedFile(), 1, np.zeros(0, np.int32))
-    health: dict[str, dict[str, dict[str, object]]] = {
-        "clusters": {
-            name: {"problem": "", "data_age_s": 1.0, "restored": False} for name in clusters
-        },
-        "consumers": {
-            name: {"cluster": name, "state": state, "remaining": 0, "seconds_left": None}
-            for name in clusters
-        },
-    }
     groups = {name: frozenset(each) for name, each in (outside or {}).items()}
+    consumers = {
+        name: ConsumerHealth(name, state, remaining=0, seconds_left=None) for name in clusters
+    }
     for name in groups:
-        of = {"cluster": next(iter(clusters)), "state": outside_state, "remaining": 0}
-        health["consumers"][name] = of
+        consumers[name] = ConsumerHealth(next(iter(clusters)), outside_state, remaining=0)
+    health = Health(
+        clusters={name: ClusterHealth(data_age_s=1.0) for name in clusters}, consumers=consumers
+    )
     ends = TopicEnds((), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     return Board(
         moment_ms,

@@ -42,7 +42,7 @@ def delivery(receiver: Receiver, max_per_minute: int = 0) -> Delivery:
 
 
 def outcomes(delivery: Delivery) -> dict[str, int]:
-    counted = delivery.health()["outcomes"]
+    counted = delivery.health().outcomes
     assert isinstance(counted, Mapping)
     return {outcome: count for outcome, count in counted.items() if count}
 
@@ -185,7 +185,7 @@ def test_ten_thousand_groups_at_once_are_a_few_messages_and_a_digest() -> None:
     module.update("local", many(10_000, "open"))
 
     with running(module):
-        eventually(lambda: not module.health()["queued"])
+        eventually(lambda: not module.health().queued)
 
     *single, digest = receiver.got
     told = [each.group for each in single] + [line.group for line in digest.digest]
@@ -216,7 +216,7 @@ def test_a_digest_that_fails_is_sent_again_whole() -> None:
     with running(module):
         eventually(lambda: receiver.attempts == 1)
         receiver.refusal = None
-        eventually(lambda: not module.health()["queued"])
+        eventually(lambda: not module.health().queued)
 
     assert [len(each.digest) for each in receiver.got] == [100]
 
@@ -229,7 +229,7 @@ def test_when_the_minute_is_used_up_the_rest_waits() -> None:
     with running(module):
         eventually(lambda: receiver.heard == ["open a"])
         module.update("local", wanted("b", "open"))
-        eventually(lambda: module.health()["queued"] == 1)
+        eventually(lambda: module.health().queued == 1)
 
     assert receiver.heard == ["open a"]
 
@@ -283,7 +283,7 @@ def test_what_cannot_be_in_a_digest_comes_one_by_one_at_the_rate_there_is() -> N
 
     with running(module):
         eventually(lambda: len(receiver.got) == 4)
-        eventually(lambda: module.health()["queued"] == 6)
+        eventually(lambda: module.health().queued == 6)
 
     assert [len(each.digest) for each in receiver.got] == [0] * 4
     assert len({each.group for each in receiver.got}) == 4
@@ -305,7 +305,7 @@ def test_closes_that_are_refused_hold_back_no_opening(by_id: bool) -> None:  # n
         assert module.problem == "connection refused"  # the closes still wait
         module.update("local", closes | again)  # by a round that does not know of it yet
         receiver.refusal = None
-        eventually(lambda: not module.health()["queued"])
+        eventually(lambda: not module.health().queued)
 
     assert ("close group-00007" in receiver.heard) == by_id
     assert len(receiver.heard) == 2 + 29 + by_id

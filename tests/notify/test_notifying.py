@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from notify.instances import Instance, configured, instance, outcomes
 from notify.receiver import Receiver, in_threads
 from notify.sample_verdicts import NOW_MS, Part, board_of, statuses, verdicts_of
@@ -20,6 +21,7 @@ from support.waiting import eventually
 from warren.errors import LeadershipLost, SendFailed
 from warren.leadership.leadership import leadership
 from warren.model.board import Board
+from warren.model.health import ConsumerHealth, ConsumerState
 from warren.model.status import Status
 from warren.notify.senders.choose import make_sender
 from warren.services import Lock
@@ -158,7 +160,7 @@ def test_what_stands_open_after_the_day_is_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", ["catching up", "connecting", "failed"])
-def test_from_half_read_data_nobody_is_told_anything(tmp_path: Path, state: str) -> None:
+def test_from_half_read_data_nobody_is_told_anything(tmp_path: Path, state: ConsumerState) -> None:
     config = configured(tmp_path, CHANNEL)
     receivers = {"channel": Receiver()}
     bad, good = statuses({"billing": ERR}), statuses({"billing": OK})
@@ -180,7 +182,7 @@ def test_an_old_board_is_not_judged(tmp_path: Path) -> None:
         current.board = board_of({"local": statuses({"billing": ERR})}, NOW_MS)
         current.notifying.look(0, NOW_MS + MINUTE)
 
-        assert current.notifying.health()["open"] == 0
+        assert current.notifying.health().open == 0
 
 
 def test_a_cluster_that_cannot_be_judged_keeps_nobody_from_the_others(tmp_path: Path) -> None:
@@ -189,9 +191,8 @@ def test_a_cluster_that_cannot_be_judged_keeps_nobody_from_the_others(tmp_path: 
     receivers = {"channel": Receiver()}
     bad = statuses({"billing": ERR})
     board = board_of({"local": bad, "remote": bad}, NOW_MS)
-    consumers = board.health["consumers"]
-    assert isinstance(consumers, dict)
-    consumers["local"]["state"] = "catching up"
+    reading = {**board.health.consumers, "local": ConsumerHealth("local", "catching up")}
+    board = replace(board, health=structs.replace(board.health, consumers=reading))
 
     with instance(config, receivers) as current:
         current.look(board)
@@ -202,12 +203,13 @@ def test_a_cluster_that_cannot_be_judged_keeps_nobody_from_the_others(tmp_path: 
 def test_a_cluster_that_cannot_be_judged_for_long_is_named(tmp_path: Path) -> None:
     with instance(configured(tmp_path, CHANNEL), {"channel": Receiver()}) as current:
         silent = []
-        bad, good = "failed", "caught up"
+        bad: ConsumerState = "failed"
+        good: ConsumerState = "caught up"
         for at_s, state in ((0, bad), (200, bad), (301, bad), (302, good), (303, good)):
             moment_ms = NOW_MS + at_s * 1000
             current.board = board_of({"local": statuses({})}, moment_ms, state=state)
             current.notifying.look(at_s, moment_ms)
-            silent.append(current.notifying.health()["silent"])
+            silent.append(current.notifying.health().silent)
 
     assert silent == [[], [], ["local"], ["local"], []]
 
@@ -260,7 +262,7 @@ def test_a_clock_that_is_set_back_silences_nobody(tmp_path: Path) -> None:
 def test_a_source_outside_kafka_that_fails_silences_its_own_groups_only(tmp_path: Path) -> None:
     receivers, silent = {"channel": Receiver()}, []
 
-    def board(minute: int, groups: dict[str, Status], state: str = "caught up") -> Board:
+    def board(minute: int, groups: dict[str, Status], state: ConsumerState = "caught up") -> Board:
         return board_of(
             {"local": statuses(groups)},
             NOW_MS + minute * MINUTE,
@@ -283,7 +285,7 @@ def test_a_source_outside_kafka_that_fails_silences_its_own_groups_only(tmp_path
         for minute in range(1, 4):  # its commits are missing, and so is one of the groups
             bad = {"spout": ERR, "billing": ERR if minute > 1 else OK}
             current.look(board(minute, bad, "failed"))
-            silent.append(current.notifying.health()["silent_consumers"])
+            silent.append(current.notifying.health().silent_consumers)
         current.look(board(4, good))
         current.look(board(5, good | {"spout": ERR}))
 
@@ -368,7 +370,7 @@ def test_who_takes_over_goes_on_where_the_other_stopped(tmp_path: Path) -> None:
         with running(first):
             eventually(lambda: receiver.heard == ["open billing"])
             eventually(lambda: first.lock.leads or second.lock.leads)
-        eventually(lambda: second.notifying.health()["open"] == 1)
+        eventually(lambda: second.notifying.health().open == 1)
         second.board = board_of({"local": statuses({"billing": OK})}, 1 << 60)
         eventually(lambda: len(receiver.got) == 2)
 
@@ -433,11 +435,11 @@ def test_people_are_told_though_incidents_cannot_be_saved(tmp_path: Path) -> Non
 
     with instance(config, {"channel": receiver}) as current:
         current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS))
-        problem = current.notifying.health()["problem"]
+        problem = current.notifying.health().problem
         current.look(board_of({"local": statuses({"billing": ERR})}, NOW_MS + MINUTE))
         state.unlink()
         current.look(board_of({"local": statuses({"billing": ERR, "x": ERR})}, NOW_MS + 2 * MINUTE))
-        healthy = current.notifying.health()["problem"]
+        healthy = current.notifying.health().problem
     with instance(config, {"channel": receiver}) as current:
         current.look(board_of({"local": statuses({"billing": OK, "x": OK})}, NOW_MS + 3 * MINUTE))
 
@@ -480,7 +482,7 @@ def test_ten_thousand_groups_go_bad_and_recover_without_a_flood(tmp_path: Path) 
 
         with instance(config, senders) as current:
             current.look(board_of({"local": statuses(dict.fromkeys(names, ERR))}, NOW_MS))
-            open_then = current.notifying.health()["open"]
+            open_then = current.notifying.health().open
             saved_then = len(current.lock.load())
             good = statuses(dict.fromkeys(names, OK))
             current.look(board_of({"local": good}, NOW_MS + MINUTE))
@@ -538,9 +540,9 @@ def test_a_close_that_nobody_takes_for_a_day_is_given_up_and_counted(tmp_path: P
         (module,) = current.notifying.deliveries
         health, saved = module.health(), current.lock.load()
 
-    outcomes = health["outcomes"]
+    outcomes = health.outcomes
     assert isinstance(outcomes, dict)
-    assert (health["queued"], outcomes["dropped"], saved) == (0, 1, {})
+    assert (health.queued, outcomes["dropped"], saved) == (0, 1, {})
     (line,) = [line for line in logged if line["event"] == "close given up"]
     assert (line["log_level"], line["name"], line["group"]) == ("warning", "channel", "billing")
 

@@ -11,6 +11,7 @@ from support.boards import NOW_S, cluster_board, windows_of
 from support.http_side import Running, running
 
 from warren.model.board import Board
+from warren.model.health import Health
 
 ROWS = ".list .rows .row:not([hidden])"
 MANY = 10_000
@@ -99,7 +100,7 @@ def test_a_group_is_found_by_any_of_its_topics_and_owners(look: Look, tmp_path: 
     windows = windows_of(ends, [*commits, ("one", "Orders", 0, 5, at_ms)])
     windows.set_owners("both", {("refunds", 0): ("/10.9.8.7", "client")})
     with running(tmp_path) as started:
-        started.publish(Board(at_ms, {"local": cluster_board(windows, ends)}, {"ready": True}))
+        started.publish(Board(at_ms, {"local": cluster_board(windows, ends)}, Health(ready=True)))
         page = look(started)
         expect(page.locator(ROWS)).to_have_count(2)
         found = {}

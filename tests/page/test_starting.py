@@ -12,15 +12,10 @@ from support.http_side import running
 
 from warren.config import load
 from warren.model.board import Board
+from warren.model.health import ConsumerHealth, Health
 from warren.services import not_begun
 
-READING = {
-    "cluster": "local",
-    "state": "catching up",
-    "records": 30,
-    "remaining": 1070,
-    "seconds_left": 8.6,
-}
+READING = ConsumerHealth("local", "catching up", records=30, remaining=1070, seconds_left=8.6)
 SPARK = "Spark is starting; reading begins when it is up."
 
 
@@ -44,7 +39,7 @@ def test_before_anything_is_read_the_page_says_what_goes_on(look: Look, tmp_path
         expect(notice).to_have_text(SPARK)
         assert "1970" not in page.locator("main").inner_text()
 
-        health = {"ready": False, "spark": "up", "consumers": {"local": READING}}
+        health = Health(ready=False, spark="up", consumers={"local": READING})
         started.publish(Board(NOW_S * 1000, {}, health))
         expect(notice).to_contain_text("30 of 1,100 commits. It takes about 9 s more.")
         page.goto(f"http://127.0.0.1:{started.port}/#/")

@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
+from msgspec import structs
 from support.batches import COMMITS
 from support.boards import Commit, cluster_board, log_ends
 
 from warren.model.board import Board
+from warren.model.health import ClusterHealth, ConsumerHealth, Health, NotifierHealth, SinkHealth
 from warren.pipeline.steps import topic_ends
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.windows.windows import Windows
@@ -117,8 +119,9 @@ class Town:
     def board(self, behind_s: float = 3.2) -> Board:
         judged = cluster_board(self.windows, self.ends(), self.file, self.now_s)
         judged = replace(judged, ends=topic_ends(self.windows.ends))
-        reading = {"local": CONSUMER | {"behind_s": behind_s}}
-        return Board(self.now_s * 1000, {"local": judged}, HEALTH | {"consumers": reading})
+        reading = {"local": structs.replace(CONSUMER, behind_s=behind_s)}
+        health = structs.replace(HEALTH, consumers=reading)
+        return Board(self.now_s * 1000, {"local": judged}, health)
 
 
 def _owners(group: Group) -> dict[tuple[str, int], tuple[str, str]]:
@@ -132,42 +135,27 @@ def _owners(group: Group) -> dict[tuple[str, int], tuple[str, str]]:
     }
 
 
-CONSUMER: dict[str, object] = {
-    "cluster": "local",
-    "state": "caught up",
-    "problem": "",
-    "restarts": 0,
-    "records": 48_213,
-    "skipped": {"unknown key version": 2},
-    "remaining": 0,
-    "rate": 212.5,
-    "seconds_left": None,
-    "lag": {"0": 0, "1": 0},
-    "positions": {"0": 24_101, "1": 24_112},
-    "read_age_s": 1.8,
-    "end_age_s": 4.1,
-    "held_back": [0, 7],
-    "unanswered": [3],
-}
-HEALTH: dict[str, object] = {
-    "ready": True,
-    "tick_seconds": 0.0173,
-    "clusters": {
-        "local": {
-            "problem": "",
-            "restarts": 0,
-            "data_age_s": 3.2,
-            "silent_brokers": [],
-            "leaderless": 0,
-            "without_log_end": 0,
-            "waiting_for_log_end": 0,
-            "dropped": {},
-        }
-    },
-    "sinks": {
-        "influx": {"problem": "", "restarts": 0, "outcomes": {"sent": 40_120, "failed": 0}},
-    },
-    "notifiers": {
-        "pager": {"problem": "503 from the pager", "restarts": 1, "outcomes": {"sent": 3}},
-    },
-}
+CONSUMER = ConsumerHealth(
+    "local",
+    "caught up",
+    problem="",
+    restarts=0,
+    records=48_213,
+    skipped={"unknown key version": 2},
+    remaining=0,
+    rate=212.5,
+    seconds_left=None,
+    lag={"0": 0, "1": 0},
+    positions={"0": 24_101, "1": 24_112},
+    read_age_s=1.8,
+    end_age_s=4.1,
+    held_back=[0, 7],
+    unanswered=[3],
+)
+HEALTH = Health(
+    ready=True,
+    tick_seconds=0.0173,
+    clusters={"local": ClusterHealth(data_age_s=3.2, leaderless=0)},
+    sinks={"influx": SinkHealth("", 0, outcomes={"sent": 40_120, "failed": 0})},
+    notifiers={"pager": NotifierHealth("503 from the pager", 1, outcomes={"sent": 3})},
+)

@@ -12,7 +12,7 @@ from support.servers.zookeeper import Zookeeper
 from support.waiting import eventually
 
 from warren.config import Consumer
-from warren.pipeline import health_answer
+from warren.pipeline import health_report
 from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.consumers import OutsideConsumer
 from warren.pipeline.watch_zookeeper import ZookeeperWatcher
@@ -54,10 +54,9 @@ def topic_consumer(followed: OutsideConsumer) -> Iterator[list[str]]:
     states: list[str] = []
 
     def note() -> None:
-        told = health_answer.describe({}, {}, {"old": followed}, {}, 0)["consumers"]
-        assert isinstance(told, dict)
-        if states[-1:] != [told["old"]["state"]]:
-            states.append(told["old"]["state"])
+        state = health_report.describe({}, {}, {"old": followed}, {}, 0).consumers["old"].state
+        if states[-1:] != [state]:
+            states.append(state)
 
     stop, follower = threading.Event(), ZookeeperWatcher(followed, note)
     thread = threading.Thread(target=follower.run, args=(stop,))

@@ -37,7 +37,7 @@ def reached(sinks: dict[str, SinkStream]) -> dict[str, int]:
     return {
         name: (until - FIRST_MS) // MINUTE_MS
         for name, sink in sinks.items()
-        if isinstance(until := sink.health()["delivered_ms"], int)
+        if isinstance(until := sink.health().delivered_ms, int)
     }
 
 
@@ -144,7 +144,7 @@ def test_a_stopped_sink_goes_on_where_it_stood_whatever_upkeep_did(
         with running(spark, settings) as sinks:
             eventually(lambda: reached(sinks) == {"filled": 1}, more=partial(sink_health, sinks))
             eventually(
-                lambda: sinks["new"].health()["state"] == "running",
+                lambda: sinks["new"].health().state == "running",
                 more=partial(sink_health, sinks),
             )
             # Until Spark has noted that a batch was taken, it would be sent again.

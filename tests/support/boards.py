@@ -7,6 +7,7 @@ from support.batches import COMMITS
 
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.model.board import Board, ClusterBoard, TopicEnds
+from warren.model.health import Health
 from warren.model.tables import LOG_ENDS
 from warren.pipeline.steps import topic_ends
 from warren.serve.board_file.commits_file import CommitsFile
@@ -66,4 +67,4 @@ def newest_ends(ends: Mapping[str, Sequence[int | None]]) -> TopicEnds:
 
 
 def board(**clusters: ClusterBoard) -> Board:
-    return Board(NOW_S * 1000, clusters, {"ready": True})
+    return Board(NOW_S * 1000, clusters, Health(ready=True))

@@ -168,7 +168,7 @@ def _threads(works: Mapping[str, Callable[[], None]], stop: threading.Event) -> 
 def _wait_until_read(monitor: Monitor, scene: Scene) -> None:
     """Wait until Warren has caught up: before that a healthy group looks stopped."""
     deadline = time.monotonic() + READY_S
-    while not (monitor.board.health.get("ready") and scene.board.status("healthy") == Status.OK):
+    while not (monitor.board.health.ready and scene.board.status("healthy") == Status.OK):
         if scene.stop.wait(0.1):
             raise StartError("stopped before Warren had caught up")
         if time.monotonic() > deadline:

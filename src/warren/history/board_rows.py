@@ -1,10 +1,12 @@
 """One moment of a board as rows of HISTORY: groups, log ends, partitions, in this order."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from warren.config.sections import HistorySettings
 from warren.model import bounds
@@ -43,6 +45,16 @@ def rows(board: Board, clusters: Collection[str], granularity: Granularity) -> p
         for part in _cluster_rows(board.moment_ms, name, board.clusters[name], granularity)
     ]
     return pa.concat_tables([ROWS.empty_table(), *parts]).unify_dictionaries()
+
+
+def without(moment: pa.Table, groups: Mapping[str, AbstractSet[str]]) -> pa.Table:
+    """The moment without these groups, by cluster."""
+    for cluster, names in groups.items():
+        if names:
+            is_here = pc.equal(moment["cluster"].cast(pa.string()), cluster)
+            is_one = pc.is_in(moment["group"].cast(pa.string()), pa.array([*names], pa.string()))
+            moment = moment.filter(pc.invert(pc.and_(is_here, is_one)))
+    return moment
 
 
 def _cluster_rows(

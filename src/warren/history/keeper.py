@@ -2,8 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import pyarrow as pa
 import structlog
@@ -12,9 +11,10 @@ from pyspark.sql import SparkSession
 from warren.config.sections import HistorySettings
 from warren.errors import ClockBehind, SourceError
 from warren.history import table
-from warren.history.board_rows import row_granularity, rows
+from warren.history.board_rows import row_granularity, rows, without
 from warren.history.table import failures
 from warren.model.board import Board
+from warren.model.health import KeeperHealth
 
 log = structlog.get_logger()
 
@@ -22,7 +22,6 @@ POLL_S = 0.5  # between looks for a new board
 # Clocks of two machines differ by seconds, or by hours if one is wrong. Then we do not wait until
 # the time comes: there would be no history until then.
 SKEW_MS, FAR_AHEAD_MS = 5_000, 3_600_000
-READING = ("connecting", "catching up")  # verdicts made of half the commits are not history
 
 
 class Keeper:
@@ -48,7 +47,8 @@ class Keeper:
         self._on_kept = on_kept  # called with the rows of each moment that was kept
         self._newest_ms = 0
         self._after = ""  # part of the writer's name, after a step back
-        self._last_append: dict[str, object] = {"last_rows": None, "last_seconds": None}
+        self._last_rows: int | None = None
+        self._last_seconds: float | None = None
         self._outcomes = {"kept": 0, "failed": 0}
 
     def run(self, stop: threading.Event) -> None:
@@ -59,13 +59,16 @@ class Keeper:
             self._outcomes["failed"] += 1
             raise
 
-    def health(self) -> Mapping[str, object]:
-        return {
-            "directory": self._directory,
-            "last_moment_ms": self._newest_ms or None,
-            **self._last_append,
-            "outcomes": dict(self._outcomes),
-        }
+    def health(self) -> KeeperHealth:
+        return KeeperHealth(
+            self.problem,
+            self.restarts,
+            directory=self._directory,
+            last_moment_ms=self._newest_ms or None,
+            last_rows=self._last_rows,
+            last_seconds=self._last_seconds,
+            outcomes=dict(self._outcomes),
+        )
 
     def _run(self, stop: threading.Event) -> None:
         spark = table.session(self._spark)
@@ -77,19 +80,20 @@ class Keeper:
 
     def _keep(self, spark: SparkSession, board: Board) -> None:
         """Append the first board of every interval, so that each has one moment."""
-        clusters = settled(board)
+        clusters = current_clusters(board)
         if clusters and self._newest_ms - board.moment_ms > SKEW_MS:
             self._step_back(spark, board.moment_ms)
         if not clusters or self._interval(self._newest_ms) >= self._interval(board.moment_ms):
             return
-        began, moment = time.monotonic(), rows(board, clusters, self._granularity)
+        began = time.monotonic()
+        moment = without(rows(board, clusters, self._granularity), clusters)
         if len(moment):
             table.append(spark, self._directory, moment, _writer(board) + self._after)
             self._on_kept(moment)
         self._newest_ms, self.problem = board.moment_ms, ""
         self._outcomes["kept"] += 1
         took = round(time.monotonic() - began, 3)
-        self._last_append = {"last_rows": len(moment), "last_seconds": took}
+        self._last_rows, self._last_seconds = len(moment), took
         log.debug("a moment of history was kept", rows=len(moment), seconds=took)
 
     def _step_back(self, spark: SparkSession, now_ms: int) -> None:
@@ -105,21 +109,19 @@ class Keeper:
         return moment_ms // (self._interval_s * 1000)
 
 
-def settled(board: Board) -> list[str]:
-    """The clusters that answer, and whose offsets topics have been read to their end."""
-    consumers: Any = board.health.get("consumers", {})
-    clusters: Any = board.health.get("clusters", {})
-    unsettled = {
-        consumer["cluster"]
-        for consumer in consumers.values()
-        if consumer["state"] in READING
-        or (consumer["state"] == "failed" and consumer.get("remaining"))
-    }
-    # Verdicts go on while brokers do not answer, of data that do not: those are not history.
-    unsettled |= {
-        name for name, each in clusters.items() if each.get("problem") or each.get("restored")
-    }
-    return [name for name in board.clusters if name not in unsettled]
+def current_clusters(board: Board) -> dict[str, frozenset[str]]:
+    """The clusters that are current, each with the groups that are not history all the same.
+
+    Those are the groups of consumers outside Kafka that are not read. Verdicts go on while brokers
+    do not answer or reading fails, of data that do not.
+    """
+    found = {}
+    for name, cluster in board.clusters.items():
+        health, consumers = board.health.clusters.get(name), board.health.consumers_of(name)
+        unread = {consumer for consumer, each in consumers.items() if not each.is_current}
+        if health is not None and health.is_current and unread <= cluster.outside.keys():
+            found[name] = frozenset[str]().union(*(cluster.outside[each] for each in unread))
+    return found
 
 
 def _writer(board: Board) -> str:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from warren.history.memory_queries import InMemory
 from warren.history.table_files import QUERIED
 from warren.model.arrays import AnyArray, Bytes, Codes, Ints
+from warren.model.health import RecentHealth
 from warren.model.period import Period
 from warren.model.tables import GROUP, HISTORY, PARTITION
 
@@ -145,14 +146,17 @@ class Recent:
         tables += [_line_rows(cluster, group, known)] if partitions else []
         return InMemory(pa.concat_tables(tables))
 
-    def health(self) -> Mapping[str, object]:
+    def health(self, problem: str = "", restarts: int = 0) -> RecentHealth:
+        """With the trouble of who fills it."""
         with self._lock:
             since = self._since[PARTITION]
-            return {
-                "moments": len(self._moments),
-                "memory_mb": round((self._size(GROUP) + self._size(PARTITION)) / 2**20, 1),
-                "since_ms": None if since == NEVER else since,
-            }
+            return RecentHealth(
+                problem,
+                restarts,
+                moments=len(self._moments),
+                memory_mb=round((self._size(GROUP) + self._size(PARTITION)) / 2**20, 1),
+                since_ms=None if since == NEVER else since,
+            )
 
     def _shared(self, clusters: dict[str, _Cluster]) -> dict[str, _Cluster]:
         """Reuse arrays and names that did not change since the moment before."""

@@ -6,7 +6,7 @@ takes much memory.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -18,6 +18,7 @@ from warren.history.keeper import FAR_AHEAD_MS
 from warren.history.recent_hours import GROUPS_MS, HOUR_MS, PARTITIONS_MS, ROWS, Recent
 from warren.history.table import POOL, failures
 from warren.history.table_files import QUERIED, UNREADABLE, File, TableFiles, read, small
+from warren.model.health import RecentHealth
 from warren.model.period import Period
 from warren.model.tables import GROUP, PARTITION
 
@@ -59,8 +60,8 @@ class Refill:
                 self._follow()
                 self.problem = ""
 
-    def health(self) -> Mapping[str, object]:
-        return self._recent.health()
+    def health(self) -> RecentHealth:
+        return self._recent.health(self.problem, self.restarts)
 
     def fill(self, stop: threading.Event) -> None:
         """Read the last hours from the table, as far as they fit into memory."""

@@ -7,7 +7,7 @@ replaced files for as long as somebody may read them.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 
 import structlog
@@ -16,6 +16,7 @@ from pyspark.sql import Row, SparkSession
 from warren.errors import NotKept
 from warren.history import table
 from warren.history.table import failures
+from warren.model.health import UpkeepHealth
 
 log = structlog.get_logger()
 
@@ -43,14 +44,20 @@ class Upkeep:
         self._directory = directory
         self._days = days
         self._clock = clock
-        self._done_ms: dict[str, object] = dict.fromkeys(DONE)
+        self._done_ms: dict[str, int | None] = dict.fromkeys(DONE)
 
     def run(self, stop: threading.Event) -> None:
         while not stop.wait(_until_due(self._clock())):
             self._work(datetime.fromtimestamp(self._clock(), UTC))
 
-    def health(self) -> Mapping[str, object]:
-        return self._done_ms
+    def health(self) -> UpkeepHealth:
+        return UpkeepHealth(
+            self.problem,
+            self.restarts,
+            merged_ms=self._done_ms["merged_ms"],
+            expired_ms=self._done_ms["expired_ms"],
+            merged_older_ms=self._done_ms["merged_older_ms"],
+        )
 
     def _work(self, now: datetime) -> None:
         """Run all due tasks; one that fails does not stop the others."""

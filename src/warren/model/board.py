@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from warren.model.arrays import Codes, Ints, Singles
+from warren.model.health import Health
 from warren.model.verdicts import Verdicts
 
 NO_END = -1  # the partition exists, its log end is not known
@@ -65,4 +66,4 @@ class ClusterBoard:
 class Board:
     moment_ms: int  # the time it is valid for
     clusters: Mapping[str, ClusterBoard] = field(default_factory=dict)
-    health: Mapping[str, object] = field(default_factory=dict)  # JSON values, served as they are
+    health: Health = field(default_factory=Health)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from warren.errors import SendFailed
+from warren.model.health import NotifierHealth
 from warren.notify.due_message import DueMessage, compose, next_batch
 from warren.notify.message import Event, Sender, Subject
 
@@ -99,9 +100,14 @@ class Delivery:
         self._is_sending = False
         self._has_lost_lead = False  # while the current message is being sent
 
-    def health(self) -> Mapping[str, object]:
+    def health(self) -> NotifierHealth:
         with self._changed:
-            return {"queued": len(self._slots), "outcomes": dict(self._outcomes)}
+            return NotifierHealth(
+                self.problem,
+                self.restarts,
+                queued=len(self._slots),
+                outcomes=dict(self._outcomes),
+            )
 
     def update(
         self,

@@ -10,6 +10,7 @@ from warren.config import Config
 from warren.errors import LeadershipLost
 from warren.leadership.leadership import Leadership
 from warren.model.board import Board
+from warren.model.health import RoundsHealth
 from warren.model.status import Status
 from warren.notify.delivery import Delivery
 from warren.notify.due_message import DueMessage
@@ -111,14 +112,15 @@ class Notifying:
         self._currents = CurrentClusters()
         self._silent_clusters, self._silent_consumers = Silence("cluster"), Silence("consumer")
 
-    def health(self) -> Mapping[str, object]:
-        return {
-            "problem": self.problem or self._ledger.problem,
-            "leads": self._leadership.leads,
-            "open": self._open,
-            "silent": sorted(self._silent_clusters.names),
-            "silent_consumers": sorted(self._silent_consumers.names),
-        }
+    def health(self) -> RoundsHealth:
+        return RoundsHealth(
+            self.problem or self._ledger.problem,
+            self.restarts,
+            self._leadership.leads,
+            self._open,
+            silent=sorted(self._silent_clusters.names),
+            silent_consumers=sorted(self._silent_consumers.names),
+        )
 
     def run(self, stop: threading.Event) -> None:
         self.finished.clear()

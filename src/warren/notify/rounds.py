@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from warren.notify.due_message import DueMessage, Place
 from warren.notify.incidents import NOTHING, Policy, Record, advance, dropped_closes, notices, trim
 from warren.notify.lag_rules import Alarm, LagAlarms, LagWatch
 from warren.notify.message import Subject
-
-BEHIND_S = 30.0  # of reading; after an outage lag seems great until the commits are read
 
 
 class CurrentCluster(NamedTuple):
@@ -43,17 +41,15 @@ class CurrentClusters:
         return [] if board.moment_ms < oldest_ms else [*self._of(board)]
 
     def _of(self, board: Board) -> Iterator[CurrentCluster]:
-        health: Any = board.health
-        consumers = health.get("consumers", {})
-        for name, cluster in health.get("clusters", {}).items():
-            own = {each: told for each, told in consumers.items() if told["cluster"] == name}
+        for name, cluster in board.health.clusters.items():
+            own = board.health.consumers_of(name)
             behind = {
                 consumer
-                for consumer, told in own.items()
-                if not self._is_settled("consumer", consumer, board, is_current=_is_current(told))
+                for consumer, each in own.items()
+                if not self._is_settled("consumer", consumer, board, is_current=each.is_current)
             }
-            answers = _answers(cluster) and name in board.clusters
-            if not self._is_settled("cluster", name, board, is_current=answers):
+            is_current = cluster.is_current and name in board.clusters
+            if not self._is_settled("cluster", name, board, is_current=is_current):
                 continue
             outside = board.clusters[name].outside
             if behind <= outside.keys():
@@ -78,18 +74,6 @@ def _read_until(verdicts: Verdicts, moment_ms: int) -> frozenset[str]:
     """Groups of which no commit is known to have been read that is newer."""
     lines = np.flatnonzero(verdicts.groups.as_of_ms <= moment_ms)
     return frozenset(verdicts.names[line] for line in lines.tolist())
-
-
-def _answers(cluster: Any) -> bool:
-    is_judged = cluster["data_age_s"] is not None and not cluster["restored"]
-    return is_judged and not cluster["problem"]
-
-
-def _is_current(consumer: Any) -> bool:
-    if consumer["state"] != "caught up":
-        return False
-    left_s = consumer.get("seconds_left")
-    return not consumer.get("remaining") or (left_s is not None and left_s <= BEHIND_S)
 
 
 @dataclass

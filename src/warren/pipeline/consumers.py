@@ -335,6 +335,15 @@ class Sources:
     topic_consumers: Sequence[TopicConsumer] = ()
     outside_consumers: Sequence[OutsideConsumer] = ()
 
+    @property
+    def are_current_for_verdicts(self) -> bool:
+        """Whether verdicts can be of now, and need not be of a snapshot any more."""
+        return all(each.progress.is_caught_up for each in self.topic_consumers) and all(
+            # A ZooKeeper that is away must not keep the brokers' groups as they were.
+            each.is_caught_up or (each.problem and not each.is_polled)
+            for each in self.outside_consumers
+        )
+
     def read_until_s(self, windows: Windows, groups: Sequence[str]) -> Floats:
         """Up to when the commits of each group have been read, by the consumer that is furthest."""
         if not self.topic_consumers or not self.outside_consumers:

@@ -23,6 +23,7 @@ import structlog
 
 from warren.config import Config, Storage
 from warren.errors import NotKept, StartError
+from warren.model.health import SnapshotsHealth
 from warren.pipeline.cluster import ClusterState, new_cluster
 from warren.pipeline.consumers import TopicConsumer
 from warren.sources.log_ends import TopicListing
@@ -130,8 +131,9 @@ class Snapshots:
                     _write(self._file(cluster), facts, arrays)
                 self._saved_s[cluster.name] = cluster.clock()
 
-    def health(self) -> Mapping[str, object]:
-        return {"saved_s": {name: round(at, 3) for name, at in self._saved_s.items()}}
+    def health(self) -> SnapshotsHealth:
+        saved_s = {name: round(at, 3) for name, at in self._saved_s.items()}
+        return SnapshotsHealth(self.problem, self.restarts, saved_s)
 
     def _file(self, cluster: ClusterState) -> Path:
         return self.directory / f"{quote(cluster.name, safe='')}.npz"

@@ -1,8 +1,10 @@
 """Is it well: for probes, and for people who wait."""
 
 import json
-from typing import Any
 
+import msgspec
+
+from warren.model.health import ClusterHealth, ConsumerHealth, known
 from warren.serve.http.answers import TEXT, Answer, Request
 from warren.serve.http.channel import GetLevel, SetLevel
 from warren.serve.http.site import Site
@@ -30,40 +32,44 @@ def ready(site: Site, _request: Request) -> Answer:
     A cluster or a consumer that fails later is told of and no more: nobody should be kept from the
     answers about the others.
     """
-    health: Any = site.view.facts.health
-    lines = [_answering(name, each) for name, each in sorted(health.get("clusters", {}).items())]
-    lines += [_progress(name, each) for name, each in sorted(health.get("consumers", {}).items())]
-    status, word = (200, "READY") if health.get("ready") else (503, "STARTING")
+    health = site.view.facts.health
+    lines = [_answering(name, each) for name, each in sorted(health.clusters.items())]
+    lines += [_progress(name, each) for name, each in sorted(health.consumers.items())]
+    status, word = (200, "READY") if health.ready else (503, "STARTING")
     return _text(site, status, "\n".join([word, *filter(None, lines)]))
 
 
-def _answering(name: str, cluster: dict[str, Any]) -> str:
-    silent = cluster.get("silent_brokers", [])
-    if cluster.get("problem"):
-        return f"cluster {name}: {cluster['problem']}"
+def _answering(name: str, cluster: ClusterHealth) -> str:
+    silent = cluster.silent_brokers
+    if cluster.problem:
+        return f"cluster {name}: {cluster.problem}"
     if silent:
         which = ", ".join(map(str, silent))
         return f"cluster {name}: no answer from broker{'s' * (len(silent) > 1)} {which}"
     return ""
 
 
-def _progress(name: str, consumer: dict[str, Any]) -> str:
-    if consumer.get("problem"):
-        return f"consumer {name}: {consumer['problem']}"
-    if consumer.get("state") == "caught up":
+def _progress(name: str, consumer: ConsumerHealth) -> str:
+    if consumer.problem:
+        return f"consumer {name}: {consumer.problem}"
+    if consumer.state == "caught up":
         return ""
-    text = f"consumer {name}: {consumer.get('state', 'connecting')}"
-    if consumer.get("remaining") is not None:
-        text += f", {consumer.get('records', 0)} records read, {consumer['remaining']} to go"
-    if consumer.get("seconds_left") is not None:
-        text += f", about {consumer['seconds_left']:.0f} s"
-    return text
+    text = f"consumer {name}: {consumer.state}"
+    if consumer.remaining is not None:
+        text += f", {consumer.records or 0} records read, {consumer.remaining} to go"
+    seconds_left = known(consumer.seconds_left)
+    return text if seconds_left is None else f"{text}, about {seconds_left:.0f} s"
 
 
 def health(site: Site, _request: Request) -> Answer:
     facts = site.view.facts
-    told = {"moment_ms": facts.moment_ms, "board": moment(site.view)}
-    return site.raw(200, {**told, "starting": starting(site.view), **facts.health})
+    answer = {
+        "moment_ms": facts.moment_ms,
+        "board": moment(site.view),
+        "starting": starting(site.view),
+        **msgspec.to_builtins(facts.health),
+    }
+    return site.raw(200, answer)
 
 
 def config(site: Site, _request: Request) -> Answer:

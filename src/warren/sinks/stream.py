@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 from urllib.parse import unquote
@@ -29,6 +29,7 @@ from warren.config import (
 from warren.config import Sink as Settings
 from warren.errors import SourceError, StreamEnded
 from warren.history.table import failures, reason
+from warren.model.health import SinkHealth
 from warren.model.period import day
 from warren.model.tables import HISTORY
 from warren.sinks.checkpoint import Origin, SinkFolder, rejected_file
@@ -115,18 +116,20 @@ class SinkStream:
     def problem(self, problem: str) -> None:
         self._delivery.problem = problem
 
-    def health(self) -> Mapping[str, object]:
+    def health(self) -> SinkHealth:
         delivery = self._delivery
         until = delivery.delivered_ms
         since = until or self._first_ms
-        return {
-            "class": self._settings.class_name,
-            "state": "retrying" if delivery.problem else self._state,
-            "delivered_ms": until or None,
-            "behind_s": round(time.time() - since / 1000, 1) if since else None,
-            "outcomes": dict(delivery.outcomes),
-            "rejected": dict(delivery.rejected.reasons),
-        }
+        return SinkHealth(
+            self.problem,
+            self.restarts,
+            self._settings.class_name,
+            state="retrying" if delivery.problem else self._state,
+            delivered_ms=until or None,
+            behind_s=round(time.time() - since / 1000, 1) if since else None,
+            outcomes=dict(delivery.outcomes),
+            rejected=dict(delivery.rejected.reasons),
+        )
 
     def run(self, stop: threading.Event) -> None:
         """Deliver until `stop` is set; raises if the stream ends by itself."""

@@ -4,10 +4,9 @@ import json
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
@@ -16,6 +15,7 @@ from warren.app import Monitor, monitoring, spark_session
 from warren.clients import kafka
 from warren.config import Config, Logging, load
 from warren.errors import ConfigError, Unanswered
+from warren.model.health import Health
 from warren.process import logs
 from warren.terminal.ending import defer_signals
 from warren.terminal.live_boards import BoardAnswers
@@ -120,7 +120,7 @@ def _problem(config: Config, name: str) -> str:
 
 def _wait(monitor: Monitor, tell: Tell) -> None:
     """Wait for a board made of everything; one that stands still must not hold up the others."""
-    while not _is_read(health := monitor.board.health):
+    while not (health := monitor.board.health).is_current_for_answers:
         tell(_progress(health))
         time.sleep(POLL_S)
     # That board may have been judged just before the last batch came in.
@@ -129,19 +129,8 @@ def _wait(monitor: Monitor, tell: Tell) -> None:
         time.sleep(POLL_S)
 
 
-def _is_read(health: Mapping[str, Any]) -> bool:
-    consumers = health.get("consumers", {}).values()
-    if health.get("ready"):
-        return True
-    failing = [name for name, each in health.get("clusters", {}).items() if each["problem"]]
-    return bool(consumers) and all(
-        each["problem"] or each["state"] == "caught up" or each["cluster"] in failing
-        for each in consumers
-    )
-
-
-def _progress(health: Mapping[str, Any]) -> str:
-    consumers = [*health.get("consumers", {}).values()]
-    records = sum(each["records"] for each in consumers)
-    remaining = sum(each["remaining"] for each in consumers)
+def _progress(health: Health) -> str:
+    consumers = health.consumers.values()
+    records = sum(each.records or 0 for each in consumers)
+    remaining = sum(each.remaining or 0 for each in consumers)
     return f"Reading the commits: {records:,} records read, {remaining:,} to go"

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from structlog.testing import capture_logs
 from support.boards import NOW_S, board, cluster_board, windows_of
@@ -18,6 +19,7 @@ from support.waiting import eventually
 
 from warren.config import load
 from warren.model.board import Board
+from warren.model.health import ClusterHealth, ConsumerHealth, Health
 from warren.services import not_begun
 
 ENDS = {"orders": [100]}
@@ -47,19 +49,21 @@ def test_what_goes_on_before_anything_is_known_is_told(tmp_path: Path) -> None:
         CONFIG + '[consumer.local]\nclass-name = "kafka"\ncluster = "local"\n'
         'servers = ["localhost:9092"]\n[history]\n[sink.files]\nclass-name = "console"\n'
     )
-    reading = {"state": "catching up", "records": 30, "remaining": 1070, "seconds_left": 8.6}
+    reading = ConsumerHealth("local", "catching up", records=30, remaining=1070, seconds_left=8.6)
     with running(tmp_path, text) as server:
         loaded = load(tmp_path / "burrow.toml", {}).config
         before = [ask(server.port, path).json for path in ("/v4/health", "/v4/overview")]
         server.publish(Board(0, health=not_begun(loaded)))
         begins = [ask(server.port, path).json for path in ("/v4/health", "/v4/overview")]
         absent = ask(server.port, "/v4/group?cluster=local&group=billing").json["message"]
-        consumers: dict[str, object] = {"local": {"state": "connecting"}}
-        server.publish(Board(1, {}, {"ready": False, "spark": "up", "consumers": consumers}))
+        connecting = ConsumerHealth("local", "connecting")
+        server.publish(
+            Board(1, {}, Health(ready=False, spark="up", consumers={"local": connecting}))
+        )
         asking = ask(server.port, "/v4/overview").json["starting"]
-        server.publish(Board(1, {}, {"ready": False, "consumers": {"local": reading}}))
+        server.publish(Board(1, {}, Health(ready=False, consumers={"local": reading})))
         reads = ask(server.port, "/v4/overview").json["starting"]
-        server.publish(Board(2, {}, {"ready": True, "consumers": {"local": reading}}))
+        server.publish(Board(2, {}, Health(ready=True, consumers={"local": reading})))
         ready = ask(server.port, "/v4/overview").json["starting"]
 
     spark = "Spark is starting; reading begins when it is up."
@@ -76,20 +80,20 @@ def test_what_goes_on_before_anything_is_known_is_told(tmp_path: Path) -> None:
 
 def test_until_it_is_ready_it_says_how_far_it_is(server: Running) -> None:
     consumers = {
-        "local": {"state": "catching up", "records": 30, "remaining": 70, "seconds_left": 8.6},
-        "other": {"state": "caught up", "records": 5},
-        "third": {"state": "failed", "problem": "no broker answers"},
+        "local": ConsumerHealth("local", "catching up", records=30, remaining=70, seconds_left=8.6),
+        "other": ConsumerHealth("local", "caught up", records=5),
+        "third": ConsumerHealth("local", "failed", problem="no broker answers"),
     }
-    server.publish(Board(1, {}, {"ready": False, "consumers": consumers}))
+    server.publish(Board(1, {}, Health(ready=False, consumers=consumers)))
     starting = ask(server.port, "/burrow/admin/ready")
-    server.publish(Board(2, {}, {"ready": True, "consumers": {"other": consumers["other"]}}))
+    server.publish(Board(2, {}, Health(ready=True, consumers={"other": consumers["other"]})))
     ready = ask(server.port, "/burrow/admin/ready")
     clusters = {
-        "a": {"problem": "no broker answers: why", "silent_brokers": []},
-        "b": {"problem": "", "silent_brokers": [2, 3]},
-        "c": {"problem": "", "silent_brokers": []},
+        "a": ClusterHealth(problem="no broker answers: why"),
+        "b": ClusterHealth(silent_brokers=[2, 3]),
+        "c": ClusterHealth(),
     }
-    server.publish(Board(3, {}, {"ready": True, "clusters": clusters}))
+    server.publish(Board(3, {}, Health(ready=True, clusters=clusters)))
     lost = ask(server.port, "/burrow/admin/ready")
 
     assert starting.status == 503
@@ -193,9 +197,12 @@ def test_a_failure_says_nothing_of_its_cause(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_answered_is_a_line_of_the_log_with_its_path(server: Running) -> None:
-    judged = board(local=cluster_board(windows_of(ENDS, COMMITS), ENDS))
-    broken = {"consumers": {"local": {"positions": 5}}}  # of which no /v4 answer can be made
-    server.publish(replace(judged, health=broken))
+    judged = cluster_board(windows_of(ENDS, COMMITS), ENDS)
+    groups = judged.verdicts.groups
+    pairs = np.zeros((len(groups.status), 2), complex)  # of which no /v4 answer can be made
+    broken = replace(groups, last_commit_ms=pairs)
+    verdicts = replace(judged.verdicts, groups=broken)
+    server.publish(board(local=replace(judged, verdicts=verdicts)))
 
     with capture_logs() as logged:
         answers = [ask(server.port, path) for path in ("/v4/overview", "/v4/groups?match=b")]

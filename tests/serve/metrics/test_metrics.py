@@ -13,6 +13,15 @@ from support.http_side import CONFIG, Response, Running, ask, running
 from warren.config.sections import Metrics
 from warren.model.board import Board
 from warren.model.granularity import Level
+from warren.model.health import (
+    ClusterHealth,
+    ConsumerHealth,
+    Health,
+    IncidentsHealth,
+    LockHealth,
+    RoundsHealth,
+    SinkHealth,
+)
 from warren.model.status import Status
 from warren.serve.board_file import writer
 from warren.serve.board_file.board_view import View
@@ -22,23 +31,27 @@ from warren.serve.metrics.series import plan, series_granularity
 
 ENDS: dict[str, list[int | None]] = {"orders": [100, None, 300], "bills": [50]}
 WEEK_S = 7 * 86_400  # after which a silent group expires
-HEALTH = {
-    "ready": True,
-    "tick_seconds": 0.25,
-    "clusters": {"local": {"data_age_s": 1.5}},
-    "consumers": {
-        "local": {
-            "state": "caught up",
-            "records": 42,
-            "skipped": {"key version": 3},
-            "lag": {"0": 7},
-            "held_back": [4],
-            "restarts": 1,
-        }
+HEALTH = Health(
+    ready=True,
+    tick_seconds=0.25,
+    clusters={"local": ClusterHealth(data_age_s=1.5)},
+    consumers={
+        "local": ConsumerHealth(
+            "local",
+            "caught up",
+            records=42,
+            skipped={"key version": 3},
+            lag={"0": 7},
+            held_back=[4],
+            restarts=1,
+        )
     },
-    "incidents": {"rounds": {"silent": ["far"], "silent_consumers": ["old"]}},
-    "sinks": {"influxdb": {"outcomes": {"sent": 9}}},
-}
+    incidents=IncidentsHealth(
+        LockHealth("", 0, leads=True),
+        RoundsHealth("", 0, leads=True, open=0, silent=["far"], silent_consumers=["old"]),
+    ),
+    sinks={"influxdb": SinkHealth("", 0, outcomes={"sent": 9})},
+)
 
 
 def full(group: str, topic: str, partition: int, last: int) -> list[Commit]:

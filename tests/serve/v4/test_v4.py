@@ -16,6 +16,7 @@ from support.http_side import CONFIG, Running, ask, running
 
 from warren.evaluate.rules import Rule
 from warren.model.board import Board
+from warren.model.health import ConsumerHealth, Health
 from warren.model.status import Status
 from warren.pipeline.steps import topic_ends
 from warren.serve.board_file.commits_file import layout
@@ -28,7 +29,7 @@ from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
 ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
-POSITIONS = {"local": {"positions": {"0": 17}, "state": "caught up", "behind_s": 2.5}}
+POSITIONS = {"local": ConsumerHealth("local", "caught up", positions={"0": 17}, behind_s=2.5)}
 
 
 def commits(group: str, offsets: list[int], every_s: int, ago_s: int) -> list[Any]:
@@ -52,7 +53,7 @@ COMMITS = [
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with running(tmp_path_factory.mktemp("v4"), CONFIG) as started:
         judged = cluster_board(windows_of(ENDS, COMMITS), ENDS)
-        started.publish(Board(NOW_S * 1000, {"local": judged}, {"consumers": POSITIONS}))
+        started.publish(Board(NOW_S * 1000, {"local": judged}, Health(consumers=POSITIONS)))
         yield started
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import isnan
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from warren.model.arrays import AnyArray, Ints
 from warren.model.board import NO_END
 from warren.model.commits import COLUMNS, C, MakeCommit, make_commits
+from warren.model.health import Health
 from warren.serve.board_file import commits_file, packed_arrays
 from warren.serve.board_file.commits_file import Windows
 from warren.serve.board_file.packed_arrays import BoardFacts, ClusterFacts
@@ -98,14 +98,9 @@ class View:
     facts: BoardFacts
     clusters: dict[str, ClusterView]
 
-    @property
-    def is_catching_up(self) -> bool:
-        consumers: Any = self.facts.health.get("consumers", {})
-        return any(each.get("state") == "catching up" for each in consumers.values())
-
     @classmethod
     def empty(cls) -> "View":
-        return cls(BoardFacts(0, [], {}, {}), {})
+        return cls(BoardFacts(0, [], Health(), {}), {})
 
     @classmethod
     def open(cls, files: list[int], before: "View") -> "View":

@@ -9,6 +9,7 @@ import numpy as np
 
 from warren.model.arrays import AnyArray
 from warren.model.board import SharedFile
+from warren.model.health import Health
 
 
 class ClusterFacts(msgspec.Struct):
@@ -21,7 +22,7 @@ class ClusterFacts(msgspec.Struct):
 class BoardFacts(msgspec.Struct):
     moment_ms: int
     clusters: list[ClusterFacts]
-    health: Mapping[str, object]
+    health: Health
     process: dict[str, float]  # the pipeline's, for /metrics
 
 

@@ -78,7 +78,7 @@ class Site:
 
     def show(self, view: View) -> None:
         self.view, self._made, self._shared = view, {}, {}
-        self.is_catching_up = view.is_catching_up
+        self.is_catching_up = view.facts.health.is_catching_up
         self.boards += 1
         self._next.set()
         self._next = asyncio.Event()

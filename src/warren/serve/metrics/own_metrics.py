@@ -1,8 +1,8 @@
 """`/metrics`: Warren about itself, from the health on the board."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from warren.model.health import ConsumerHealth, Health, RoundsHealth, known
 from warren.serve.board_file.board_view import View
 from warren.serve.metrics.exposition import Exposition, Samples
 
@@ -10,7 +10,7 @@ Family = Callable[[str, str, str, Samples], str]
 
 
 def own_metrics(view: View, cut: int, now_s: float, exposition: Exposition) -> Iterator[str]:
-    health: Any = view.facts.health
+    health = view.facts.health
     family = exposition.family
     yield family(
         "warren_board_age_seconds",
@@ -22,7 +22,7 @@ def own_metrics(view: View, cut: int, now_s: float, exposition: Exposition) -> I
         "warren_ready",
         "gauge",
         "1 when the offsets topics have been read to their end",
-        [({}, int(bool(health.get("ready"))))],
+        [({}, int(bool(health.ready)))],
     )
     yield family(
         "warren_series_cut",
@@ -34,16 +34,16 @@ def own_metrics(view: View, cut: int, now_s: float, exposition: Exposition) -> I
         "warren_tick_seconds",
         "gauge",
         "How long the last judging took",
-        [({}, value) for value in [health.get("tick_seconds")] if value is not None],
+        [({}, health.tick_seconds)] if health.tick_seconds is not None else [],
     )
     yield from _clusters(view, health, family)
-    yield from _consumers(health.get("consumers", {}), family)
+    yield from _consumers(sorted(health.consumers.items()), family)
     yield from _outcomes(health, family)
-    yield _silent(health.get("incidents", {}).get("rounds", {}), family)
+    yield _silent(health.incidents.rounds if health.incidents else None, family)
     yield from _process(view.facts.process, family)
 
 
-def _clusters(view: View, health: Any, family: Family) -> Iterator[str]:
+def _clusters(view: View, health: Health, family: Family) -> Iterator[str]:
     clusters = sorted(view.clusters.items())
     yield family(
         "warren_groups",
@@ -57,15 +57,15 @@ def _clusters(view: View, health: Any, family: Family) -> Iterator[str]:
         "Partitions of groups held",
         [({"cluster": name}, len(cluster.arrays["status"])) for name, cluster in clusters],
     )
-    states = sorted(health.get("clusters", {}).items())
+    states = sorted(health.clusters.items())
     yield family(
         "warren_log_ends_age_seconds",
         "gauge",
         "Seconds since the brokers' log ends were read",
         [
-            ({"cluster": name}, state["data_age_s"])
+            ({"cluster": name}, state.data_age_s)
             for name, state in states
-            if state.get("data_age_s") is not None
+            if state.data_age_s is not None
         ],
     )
     yield family(
@@ -75,43 +75,58 @@ def _clusters(view: View, health: Any, family: Family) -> Iterator[str]:
         [
             ({"cluster": name, "reason": reason}, count)
             for name, state in states
-            for reason, count in sorted(state.get("dropped", {}).items())
+            for reason, count in sorted(state.dropped.items())
         ],
     )
 
 
-# name, type, help, key of the health of a consumer
-_CONSUMER = (
-    ("warren_records_read_total", "counter", "Records of the offsets topic read", "records"),
-    ("warren_restarts_total", "counter", "Times that reading was begun anew", "restarts"),
-    ("warren_records_remaining", "gauge", "Records still to read to the end", "remaining"),
+Consumers = Sequence[tuple[str, ConsumerHealth]]  # by name
+
+# name, type, help, value
+_CONSUMER: tuple[tuple[str, str, str, Callable[[ConsumerHealth], float | None]], ...] = (
+    (
+        "warren_records_read_total",
+        "counter",
+        "Records of the offsets topic read",
+        lambda consumer: consumer.records,
+    ),
+    (
+        "warren_restarts_total",
+        "counter",
+        "Times that reading was begun anew",
+        lambda consumer: consumer.restarts,
+    ),
+    (
+        "warren_records_remaining",
+        "gauge",
+        "Records still to read to the end",
+        lambda consumer: consumer.remaining,
+    ),
     (
         "warren_reading_behind_seconds",
         "gauge",
         "Age of the commits up to which all have been read: groups are judged as they were then",
-        "behind_s",
+        lambda consumer: known(consumer.behind_s),
     ),
 )
 
 
-def _consumers(consumers: Any, family: Family) -> Iterator[str]:
-    every = sorted(consumers.items())
-    for name, kind, about, key in _CONSUMER:
-        held = [
-            ({"consumer": each}, state[key]) for each, state in every if state.get(key) is not None
-        ]
+def _consumers(every: Consumers, family: Family) -> Iterator[str]:
+    for name, kind, about, value_of in _CONSUMER:
+        values = [({"consumer": each}, value_of(state)) for each, state in every]
+        held = [(labels, value) for labels, value in values if value is not None]
         yield family(name, kind, about, held)
     yield family(
         "warren_records_skipped_total",
         "counter",
         "Records that could not be read",
-        _spread(every, "skipped", "reason"),
+        _spread(every, "reason", lambda consumer: consumer.skipped),
     )
     yield family(
         "warren_offsets_partition_lag",
         "gauge",
         "Records of a partition of the offsets topic that are not read yet",
-        _spread(every, "lag", "partition"),
+        _spread(every, "partition", lambda consumer: consumer.lag),
     )
     yield family(
         "warren_offsets_partition_held_back",
@@ -120,41 +135,42 @@ def _consumers(consumers: Any, family: Family) -> Iterator[str]:
         [
             ({"consumer": each, "partition": str(partition)}, 1)
             for each, state in every
-            for partition in state.get("held_back") or ()
+            for partition in state.held_back
         ],
     )
     yield family(
         "warren_consumer_state",
         "gauge",
         "1 for the state a consumer is in",
-        [
-            ({"consumer": each, "state": state["state"]}, 1)
-            for each, state in every
-            if "state" in state
-        ],
+        [({"consumer": each, "state": state.state}, 1) for each, state in every],
     )
 
 
-def _spread(every: Any, key: str, by: str) -> Samples:
+def _spread(
+    every: Consumers, by: str, table_of: Callable[[ConsumerHealth], Mapping[str, int]]
+) -> Samples:
     """A sample for each entry of a table of each consumer."""
     return [
         ({"consumer": each, by: entry}, value)
         for each, state in every
-        for entry, value in sorted((state.get(key) or {}).items())
+        for entry, value in sorted(table_of(state).items())
     ]
 
 
-def _outcomes(health: Any, family: Family) -> Iterator[str]:
-    """What became of what was sent: {"sinks": {name: {"outcomes": {"sent": 3}}}}."""
-    for key, by, what in (
-        ("sinks", "sink", "Points for sinks"),
-        ("notifiers", "notifier", "Notifications"),
-        ("history", "history", "Moments of history"),
+def _outcomes(health: Health, family: Family) -> Iterator[str]:
+    """What became of what was sent."""
+    keeper = health.history.keeper if health.history else None
+    sinks = {name: each.outcomes for name, each in health.sinks.items()}
+    notifiers = {name: each.outcomes for name, each in health.notifiers.items()}
+    for by, what, outcomes in (
+        ("sink", "Points for sinks", sinks),
+        ("notifier", "Notifications", notifiers),
+        ("history", "Moments of history", {"keeper": keeper.outcomes} if keeper else {}),
     ):
         samples = [
             ({by: name, "outcome": outcome}, value)
-            for name, state in sorted(health.get(key, {}).items())
-            for outcome, value in sorted(state.get("outcomes", {}).items())
+            for name, counts in sorted(outcomes.items())
+            for outcome, value in sorted(counts.items())
         ]
         yield family(f"warren_{by}_outcomes_total", "counter", f"{what}, by outcome", samples)
     yield family(
@@ -162,15 +178,15 @@ def _outcomes(health: Any, family: Family) -> Iterator[str]:
         "gauge",
         "Seconds since the newest moment that a sink has delivered",
         [
-            ({"sink": name}, state["behind_s"])
-            for name, state in sorted(health.get("sinks", {}).items())
-            if state.get("behind_s") is not None
+            ({"sink": name}, behind_s)
+            for name, state in sorted(health.sinks.items())
+            if (behind_s := known(state.behind_s)) is not None
         ],
     )
 
 
-def _silent(rounds: Any, family: Family) -> str:
-    silent = {"cluster": rounds.get("silent", []), "consumer": rounds.get("silent_consumers", [])}
+def _silent(rounds: RoundsHealth | None, family: Family) -> str:
+    silent = {"cluster": rounds.silent, "consumer": rounds.silent_consumers} if rounds else {}
     return family(
         "warren_notifying_silent",
         "gauge",

@@ -28,14 +28,14 @@ def overview(site: Site, _query: Nothing) -> Stream:
 
 
 def columns(view: View) -> shapes.Overview:
-    problems: Any = view.facts.health.get("clusters", {})
-    names = sorted(view.clusters)
+    health = view.facts.health
+    problems = {name: each.problem for name, each in health.clusters.items()}
     return shapes.Overview(
         moment(view),
-        bool(view.facts.health.get("ready")),
+        bool(health.ready),
         [
-            _cluster(name, view.clusters[name], problems.get(name, {}).get("problem", ""))
-            for name in names
+            _cluster(name, cluster, problems.get(name, ""))
+            for name, cluster in sorted(view.clusters.items())
         ],
         starting(view),
     )

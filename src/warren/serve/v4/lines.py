@@ -1,9 +1,9 @@
 """Lines of the board as the answers have them."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from warren.evaluate.rules import Rule
+from warren.model.health import known
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.v4.shapes import Commit, GroupLine, MaxLag, Moment, PartitionLine
@@ -12,26 +12,28 @@ MS = 1000
 
 
 def moment(view: View) -> Moment:
-    consumers: Any = view.facts.health.get("consumers", {})
-    positions = {name: dict(each.get("positions") or {}) for name, each in consumers.items()}
-    behind = [each.get("behind_s") for each in consumers.values()]
+    consumers = view.facts.health.consumers
+    positions = {name: dict(each.positions) for name, each in consumers.items()}
+    behind = [known(each.behind_s) for each in consumers.values()]
     most = max((each for each in behind if each is not None), default=None)
     return Moment(view.facts.moment_ms, positions, most)
 
 
 def starting(view: View) -> str:
     """What goes on until everything has been read, for people; empty when it has."""
-    health: Any = view.facts.health
-    if health.get("ready"):
+    health = view.facts.health
+    if health.ready:
         return ""
-    if not view.facts.moment_ms or health.get("spark") == "starting":
+    if not view.facts.moment_ms or health.spark == "starting":
         return "Spark is starting; reading begins when it is up."
-    behind = [each for each in health.get("consumers", {}).values() if each["state"] != "caught up"]
-    read, left = (sum(each.get(key) or 0 for each in behind) for key in ("records", "remaining"))
+    behind = [each for each in health.consumers.values() if each.state != "caught up"]
+    read = sum(each.records or 0 for each in behind)
+    left = sum(each.remaining or 0 for each in behind)
     if not read + left:
         return "The brokers are being asked; nothing is read yet."
     text = f"The offsets topics are being read: {read:,} of {read + left:,} commits."
-    seconds = max((each.get("seconds_left") or 0 for each in behind), default=0)
+    lefts = [known(each.seconds_left) for each in behind]
+    seconds = max((each for each in lefts if each is not None), default=0)
     return f"{text} It takes about {seconds:.0f} s more." if seconds >= 1 else text
 
 
