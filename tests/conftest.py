@@ -1,6 +1,7 @@
 """One Spark, one broker and one OpenSearch for the whole run: each costs seconds to start."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 
 import hypothesis
@@ -19,6 +20,11 @@ MakeTopics = Callable[..., None]
 os.environ.setdefault(
     "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 )
+
+# Under `nohup`, or in the background of a script, these are ignored, and so they would be by every
+# process that the tests start and signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 hypothesis.settings.register_profile("check", deadline=None)
 hypothesis.settings.register_profile("long", deadline=None, max_examples=20_000)

@@ -1,4 +1,8 @@
-"""What only the whole configuration can tell: unknown names, missing files."""
+"""What only the whole configuration can tell: unknown names, missing files.
+
+Strict where Burrow would crash, fail or silently lose something; what Burrow accepts and can use,
+starts.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

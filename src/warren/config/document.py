@@ -1,4 +1,8 @@
-"""The documentation of every key, written from the types so that it cannot be wrong."""
+"""The documentation of every key, written from the types so that it cannot be wrong.
+
+python -m warren.config.document > docs/configuration.md
+python -m warren.config.document toml > config/burrow.toml
+"""
 
 import sys
 import textwrap

@@ -1,4 +1,7 @@
-"""The file and the environment: found as Burrow finds them, read into plain tables."""
+"""The file and the environment: found as Burrow finds them, read into plain tables.
+
+Keys come out in lower case, because Burrow's are case-insensitive; values keep theirs.
+"""
 
 import json
 import re

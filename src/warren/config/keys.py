@@ -1,4 +1,12 @@
-"""What a key of the file is: its name, type, bounds, default and description, read off a Struct."""
+"""What a key of the file is: its name, type, bounds, default and description, read off a Struct.
+
+A section is a Struct; a key is a field of it, `Annotated` with what it accepts and what it means:
+
+    intervals: Annotated[Count, key("Commits kept for each partition.")] = 10
+
+That line is all it takes: reading, checking, `check-config` and the documentation follow from it.
+Checks of hosts, ports and paths return the text to keep, or raise ValueError with the reason.
+"""
 
 import functools
 import ipaddress

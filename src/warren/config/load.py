@@ -1,4 +1,8 @@
-"""From a file and the environment to a Config, or to every reason why not."""
+"""From a file and the environment to a Config, or to every reason why not.
+
+The Config is complete even if full of problems, so that what concerns several sections is checked,
+and reported, together with the rest.
+"""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet

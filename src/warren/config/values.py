@@ -1,4 +1,8 @@
-"""Values of a file or the environment, turned into what a key wants, as leniently as viper does."""
+"""Values of a file or the environment, turned into what a key wants, as leniently as viper does.
+
+One difference from viper: a number or a boolean that cannot be read is refused, where viper takes 0
+or false. Keys are read one at a time, because every problem is reported at once.
+"""
 
 import json
 from collections.abc import Callable, Mapping

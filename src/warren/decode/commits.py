@@ -1,4 +1,9 @@
-"""Every record of __consumer_offsets -> DECODED: commits parsed, records about groups passed on."""
+"""Every record of __consumer_offsets -> DECODED: commits parsed, records about groups passed on.
+
+Positions in a record depend on the lengths before them. Each step of the decoding is therefore a
+projection of its own: Spark computes it once a row, in a generated method small enough for the
+JIT, instead of repeating it wherever it is mentioned.
+"""
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame

@@ -1,6 +1,9 @@
 """Records about groups and their members, parsed one at a time on the driver: they are rare.
 
 Anyone may have written these bytes: every length is checked before it is used.
+
+`parse_group_record` never raises, and never does more work than there are bytes. Fields of a
+classic group are named as in Burrow's log; version 4 is version 3 in Kafka's compact forms.
 """
 
 import struct

@@ -1,4 +1,7 @@
-"""A real Kafka broker from jars: one KRaft node on loopback, in a directory of its own."""
+"""A real Kafka broker from jars: one KRaft node on loopback, in a directory of its own.
+
+`with Broker() as broker: ...` and clients connect to `broker.bootstrap`.
+"""
 
 import os
 import secrets

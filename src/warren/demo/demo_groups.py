@@ -1,4 +1,9 @@
-"""Twelve consumer groups, each kept in one state by a real client, and a crowd of other groups."""
+"""Twelve consumer groups, each kept in one state by a real client, and a crowd of other groups.
+
+A group is a generator: it takes a turn with its member, then yields the seconds until the next.
+Turns come about once a second, so that a window of ten commits tells after ten. Most groups of the
+crowd are at the end of the log; some fall behind, some are stuck, some have stopped.
+"""
 
 import time
 from collections.abc import Callable, Iterator, Mapping

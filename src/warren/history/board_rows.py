@@ -1,4 +1,8 @@
-"""One moment of a board as rows of HISTORY: groups, log ends, partitions, in this order."""
+"""One moment of a board as rows of HISTORY: groups, log ends, partitions, in this order.
+
+Within each kind they are sorted by name and number, so that what is read together lies together.
+Names are dictionaries until the rows are written.
+"""
 
 from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet

@@ -1,4 +1,7 @@
-"""The Delta table of HISTORY: creates it, appends to it, reads its newest moment."""
+"""The Delta table of HISTORY: creates it, appends to it, reads its newest moment.
+
+A moment is one commit of the table: all of its rows are there, or none, whatever ends the process.
+"""
 
 import tempfile
 from collections.abc import Iterator

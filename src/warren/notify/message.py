@@ -1,4 +1,7 @@
-"""What people receive: one group that became bad or good again, or a digest of many."""
+"""What people receive: one group that became bad or good again, or a digest of many.
+
+`incidents` decides when, a `Sender` knows how: a `Message` becomes a request, a mail or an alert.
+"""
 
 import json
 from typing import Literal, NamedTuple, Protocol

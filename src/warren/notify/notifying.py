@@ -1,4 +1,10 @@
-"""From boards to messages: checks every cluster once a round and queues the messages due."""
+"""From boards to messages: checks every cluster once a round and queues the messages due.
+
+Of several instances only the leader does anything. An incident is saved before its notification is
+sent, and the notification is saved as soon as a receiver took it: whoever takes over, or restarts,
+goes on from there. Should an instance die between the two, that message is sent once more, with the
+same id.
+"""
 
 import threading
 import time

@@ -1,4 +1,7 @@
-"""Start and end of a serving process, around its work."""
+"""Start and end of a serving process, around its work.
+
+Nothing is left half-started: what was set up is undone in reverse, whatever goes wrong in between.
+"""
 
 import os
 import stat

@@ -1,6 +1,13 @@
 """Logs: one JSON object a line with Burrow's keys, or coloured text for a person at a terminal.
 
 A full log file is renamed, as lumberjack does it for Burrow.
+
+Modules say `log = structlog.get_logger()` and log a plain sentence with fields. `class` is a word
+of Python's, so that field is given as `class_`. What libraries log through `logging` comes out the
+same way, marked with the `logger` it came from.
+
+A full `warren.log` becomes `warren-2006-01-02T15-04-05.000.log`, or the same with `.gz`. For the
+number of such files and for their age 0 means no limit; a size of 0 means 100 MB.
 """
 
 import gzip

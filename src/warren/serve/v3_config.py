@@ -1,4 +1,7 @@
-"""Burrow's view of its configuration, `/v3/config/…`: made once, before the workers start."""
+"""Burrow's view of its configuration, `/v3/config/…`: made once, before the workers start.
+
+What Burrow shows of credentials, in URLs and in `extra`, is masked.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,9 @@
-"""A sink's files next to history: where its stream starts, Spark's checkpoint, its progress."""
+"""A sink's files next to history: where its stream starts, Spark's checkpoint, its progress.
+
+All of it lies with history, in `_sinks/NAME`: Delta leaves such folders alone, and whoever moves
+history moves the positions with it. A file is there whole or as it was before, whatever ends the
+process: the new one is written beside the old one and takes its place.
+"""
 
 import time
 import uuid

@@ -1,4 +1,8 @@
-"""InfluxDB: 1.x with database and user, 2 and 3 with bucket and token."""
+"""InfluxDB: 1.x with database and user, 2 and 3 with bucket and token.
+
+Escaping in the line protocol is Telegraf's: what the protocol cannot write, such as a line break in
+a tag, becomes a backslash and an n, and a backslash at the end of a tag is left out.
+"""
 
 import json
 import re

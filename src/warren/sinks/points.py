@@ -1,6 +1,10 @@
 """History as points, with the measurements, tags and fields of Telegraf's burrow input.
 
 A batch is cut into chunks that fit into memory, and each chunk into requests.
+
+One shape for every store of time series, so that what was built on Telegraf goes on working. A null
+is a tag or a field that the point does not have. While a store is slow or down a thread of ours
+waits: a Spark task would keep a core from the pipeline.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

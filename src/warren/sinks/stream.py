@@ -1,4 +1,8 @@
-"""A sink: a stream over history with its own checkpoint, scheduler pool and retries."""
+"""A sink: a stream over history with its own checkpoint, scheduler pool and retries.
+
+A batch is done when the store has taken it; until then Spark does not go on. So a store that is
+down loses nothing: after a restart the batch comes again, and stores keep what comes twice once.
+"""
 
 import re
 import threading

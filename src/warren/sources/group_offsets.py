@@ -1,4 +1,15 @@
-"""Committed offsets and members of groups, requested from the brokers."""
+"""Committed offsets and members of groups, requested from the brokers.
+
+For clusters whose offsets topic may not be read. Requests are bounded in number and time, and
+answers are handed on while others are still to come. A coordinator that did not answer for one
+group is not asked for its others in the same round: a frozen broker costs its own groups only.
+
+A listing proves nothing about what it lacks. Brokers leave out what the user may not see; the
+client leaves out groups that are not of plain consumers, such as those of Kafka Streams and
+Connect; and no broker lists the groups of an offsets partition without a leader. So a group that
+was known and is listed no more is asked for by name. Describing it does not help either: the client
+calls a streams group dead.
+"""
 
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping

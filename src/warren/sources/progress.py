@@ -1,6 +1,10 @@
 """How far an offsets topic has been read, and which records could not be decoded.
 
 Time is an argument, in seconds.
+
+Verdicts belong to the moment up to which the topic has been read, and each partition has its own.
+Once the end that was requested at some moment has been reached, nothing written before that moment
+is missing (`read_s`).
 """
 
 import math

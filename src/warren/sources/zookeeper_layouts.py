@@ -1,4 +1,12 @@
-"""Where consumers keep their offsets in ZooKeeper: Kafka's own before 0.9, and Storm's spouts."""
+"""Where consumers keep their offsets in ZooKeeper: Kafka's own before 0.9, and Storm's spouts.
+
+Kafka's own: below `<path>/consumers` the node GROUP/offsets/TOPIC/PARTITION holds an offset as
+text. The node GROUP/owners/TOPIC/PARTITION names the partition's reader, and goes with it.
+
+Storm's: below the spouts' zkRoot, as JSON, the node ID/partition_N of a spout that reads one topic,
+and ID/TOPIC/partition_N of one that reads several. The group is the spout's ID, the last part of
+its path: the topology's name, also in the JSON, does not tell two spouts of one topology apart.
+"""
 
 from collections.abc import Callable
 from typing import Annotated

@@ -1,6 +1,10 @@
 """The jars that no Python package contains: downloaded once into the user's cache.
 
 Ivy, which is part of PySpark, downloads them: nothing else has to be installed.
+
+`WARREN_JARS=DIR` replaces the network by a directory: the jars lie in it directly, or in a folder
+for each bundle, as in a copy of our own cache. `WARREN_IVY_SETTINGS=FILE` sends Ivy to a company's
+mirror instead of Maven Central.
 """
 
 import fcntl

@@ -1,4 +1,11 @@
-"""The SparkSession, and why each option is set."""
+"""The SparkSession, and why each option is set.
+
+Spark's working directory is a scratch directory that goes with the session: Spark leaves folders
+wherever it stands. Paths handed to Spark are therefore absolute.
+
+A scratch directory holds a file that its process keeps locked. The kernel unlocks it when that
+process dies, so the next start can tell what nobody needs any more, and removes it.
+"""
 
 import contextlib
 import fcntl

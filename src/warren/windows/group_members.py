@@ -1,4 +1,9 @@
-"""The members of each group and what they read, from the offsets topic's events in log order."""
+"""The members of each group and what they read, from the offsets topic's events in log order.
+
+A classic group's record replaces all its members, so a partition that lost its owner has none. The
+members of a KIP-848 group come one by one, in any order: a compacted log may hold a member's
+assignment before the member, and assignments name topics by id, whose names come from a listing.
+"""
 
 from collections.abc import Iterable, Mapping
 from itertools import islice

@@ -1,4 +1,9 @@
-"""Class `email`: mail sent by SMTP; the user's template holds its headers and its body."""
+"""Class `email`: mail sent by SMTP; the user's template holds its headers and its body.
+
+Lines that begin with `Subject: `, `Content-Type: ` and `MIME-version: ` become headers wherever
+they stand, as in Burrow. So a name must never begin a line of its own: line breaks in names are
+taken out before the template sees them.
+"""
 
 import re
 import smtplib

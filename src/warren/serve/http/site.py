@@ -1,4 +1,9 @@
-"""What every handler of a worker has at hand."""
+"""What every handler of a worker has at hand.
+
+The workers have the higher priority, so that few requests are answered at once; many would take the
+processor from the pipeline for as long as they come. So time is cut into slices (`AnswerPace`):
+when answering has used up its part of one, the next answers wait for the next.
+"""
 
 import asyncio
 import os

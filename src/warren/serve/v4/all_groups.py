@@ -1,4 +1,7 @@
-"""All groups in columns, small enough to send ten thousand again and again; and topics."""
+"""All groups in columns, small enough to send ten thousand again and again; and topics.
+
+The answer of one board is made once and kept as bytes: everybody who looks at the page requests it.
+"""
 
 from collections.abc import Iterator
 from itertools import pairwise
