@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec import structs
 from pyspark.sql import SparkSession
@@ -185,6 +186,18 @@ def test_a_cluster_that_does_not_answer_or_is_being_caught_up_with_is_not_kept()
     ]
 
     assert wrong == []
+
+
+def test_groups_whose_past_is_still_read_are_left_out() -> None:
+    judged = cluster_board(windows_of(ENDS, [*COMMITS, ("new", "orders", 1, 190, NOW_MS)]), ENDS)
+    groups = judged.verdicts.groups
+    as_of_ms = np.where(np.array(judged.verdicts.names) == "new", 0, groups.as_of_ms)
+    verdicts = replace(judged.verdicts, groups=replace(groups, as_of_ms=as_of_ms))
+    cluster = replace(judged, verdicts=verdicts)
+
+    found = current_clusters(Board(NOW_MS, {"local": cluster}, health_of(local="caught up")))
+
+    assert found == {"local": {"new"}}
 
 
 def test_groups_outside_kafka_that_are_not_read_are_left_out() -> None:

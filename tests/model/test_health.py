@@ -41,6 +41,8 @@ OF_A_TOPIC = ConsumerHealth(
     end_age_s=1.5,
     held_back=[],
     unanswered=[],
+    backfill_partitions_left=2,
+    backfill_problem="no broker answers",
 )
 OUTSIDE = ConsumerHealth(
     "c", "failed", problem="away", restarts=1, records=0, skipped={}, remaining=0, behind_s=None

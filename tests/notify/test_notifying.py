@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -23,6 +24,7 @@ from warren.leadership.leadership import leadership
 from warren.model.board import Board
 from warren.model.health import ConsumerHealth, ConsumerState
 from warren.model.status import Status
+from warren.notify.notifying import Notifying
 from warren.notify.senders.choose import make_sender
 from warren.services import Lock
 
@@ -244,6 +246,57 @@ def test_a_group_is_told_of_once_it_is_bad_by_what_was_read_after_all_was_caught
 
     assert early == []
     assert receivers["channel"].heard == ["open billing"]
+
+
+def test_a_group_that_is_not_read_yet_is_not_told_of(tmp_path: Path) -> None:
+    receivers = {"channel": Receiver()}
+    bad = statuses({"billing": ERR})
+
+    with instance(configured(tmp_path, CHANNEL), receivers) as current:
+        current.look(board_of({"local": bad}, NOW_MS, read_until_ms=0))
+        early = [*receivers["channel"].got]
+        current.look(board_of({"local": bad}, NOW_MS + 1_000))
+
+    assert early == []
+    assert receivers["channel"].heard == ["open billing"]
+
+
+def test_a_standby_knows_since_when_a_cluster_is_current(tmp_path: Path) -> None:
+    config, receiver = configured(tmp_path, f"{CHANNEL}interval = 1\n"), Receiver()
+    bad, first = statuses({"billing": ERR}), Instance(config, {"channel": Receiver()})
+    second = Instance(config, {"channel": receiver})
+    looks: list[Board] = []
+
+    def show(after_ms: int, **told: Any) -> None:
+        """A board, until the second instance has looked at it."""
+        board = board_of({"local": bad}, began_ms + after_ms, **told)
+        looks.clear()
+        shown[0] = board
+        eventually(lambda: looks.count(board) > 1)
+
+    def boards() -> Board:
+        looks.append(shown[0])
+        return shown[0]
+
+    began_ms = int(time.time() * 1000)
+    shown = [Board(0)]
+    second.notifying = Notifying(config, boards, second.lock, {"channel": receiver})
+    works = [second.lock.run, second.notifying.run]
+    works += [each.run for each in second.notifying.deliveries]
+    with ExitStack() as leader, ExitStack() as standby:
+        leader.enter_context(in_threads([first.lock.run]))
+        eventually(lambda: first.lock.leads)
+        standby.enter_context(in_threads(works))
+        show(0, state="catching up")
+        show(1_000, read_until_ms=began_ms - 60_000)
+        leader.close()
+        eventually(lambda: second.lock.leads)
+        show(2_000, read_until_ms=began_ms - 60_000)
+        early = [*receiver.got]
+        show(3_000, read_until_ms=began_ms + 2_500)
+        eventually(lambda: receiver.heard, ["open billing"])
+
+    assert early == []
 
 
 def test_a_clock_that_is_set_back_silences_nobody(tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ def test_before_anything_is_read_the_page_says_what_goes_on(look: Look, tmp_path
         health = Health(ready=False, spark="up", consumers={"local": READING})
         started.publish(Board(NOW_S * 1000, {}, health))
         expect(notice).to_contain_text("30 of 1,100 commits. It takes about 9 s more.")
+        expect(live).to_have_text("reading")
+        expect(live).to_have_attribute("data-old", "")
         page.goto(f"http://127.0.0.1:{started.port}/#/")
         expect(notice).to_contain_text("30 of 1,100 commits.")
         started.publish(Town(NOW_S).board())

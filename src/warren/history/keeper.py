@@ -112,15 +112,17 @@ class Keeper:
 def current_clusters(board: Board) -> dict[str, frozenset[str]]:
     """The clusters that are current, each with the groups that are not history all the same.
 
-    Those are the groups of consumers outside Kafka that are not read. Verdicts go on while brokers
-    do not answer or reading fails, of data that do not.
+    Those are the groups of consumers outside Kafka that are not read, and groups whose past is not
+    read yet. Verdicts go on while brokers do not answer or reading fails, of data that do not.
     """
     found = {}
     for name, cluster in board.clusters.items():
         health, consumers = board.health.clusters.get(name), board.health.consumers_of(name)
         unread = {consumer for consumer, each in consumers.items() if not each.is_current}
         if health is not None and health.is_current and unread <= cluster.outside.keys():
-            found[name] = frozenset[str]().union(*(cluster.outside[each] for each in unread))
+            found[name] = cluster.verdicts.unread_groups.union(
+                *(cluster.outside[each] for each in unread)
+            )
     return found
 
 

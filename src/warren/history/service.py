@@ -76,7 +76,6 @@ class HistoryService:
         except NoHistory as nothing:
             return _told(404, {"error": True, "message": str(nothing)})
         except NotKept as problem:
-            log.warning("a request for history failed", problem=str(problem))
             return _told(500, {"error": True, "message": str(problem)})
 
     @contextmanager

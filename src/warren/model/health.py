@@ -61,6 +61,9 @@ class ConsumerHealth(Struct, frozen=True, omit_defaults=True):
     end_age_s: float | UnsetType | None = UNSET
     held_back: Sequence[int] = ()
     unanswered: Sequence[int] = ()
+    # Of a backfill, while it runs: until then groups of these partitions cannot be judged.
+    backfill_partitions_left: int | None = None
+    backfill_problem: str | None = None
 
     @property
     def is_current(self) -> bool:

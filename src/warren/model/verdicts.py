@@ -6,6 +6,8 @@
 from bisect import bisect_left
 from dataclasses import dataclass
 
+import numpy as np
+
 from warren.model.arrays import Bytes, Codes, Counts, Ints, Singles, UInts
 
 
@@ -61,6 +63,12 @@ class Verdicts:
     owners: tuple[str, ...]  # names of owners and of clients; 0 is nobody
     groups: GroupVerdicts
     partitions: PartitionVerdicts
+
+    @property
+    def unread_groups(self) -> frozenset[str]:
+        """Groups of which it is not known up to when they have been read: they are not judged."""
+        lines = np.flatnonzero(self.groups.as_of_ms <= 0)
+        return frozenset(self.names[line] for line in lines.tolist())
 
     def line(self, group: str) -> int | None:
         """Where a group stands in `names` and `groups`; None when there is no such group."""

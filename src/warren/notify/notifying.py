@@ -134,6 +134,8 @@ class Notifying:
             while not stop.is_set():
                 if self._leadership.leads:
                     self._try_to_lead(stop)
+                # A standby watches too, to know since when clusters are current.
+                self._current_clusters(self._boards(), _now_ms())
                 stop.wait(POLL_S)
         finally:
             self.finished.set()
@@ -225,13 +227,16 @@ class Notifying:
     def look(self, now_s: float, now_ms: int) -> None:
         """Check the clusters whose round is due; `now_s` is used only for that."""
         board = self._boards()
-        oldest_ms = now_ms - self._config.evaluator.expire_cache * 1000 - OLD_BOARD_MS
-        currents = self._currents.of(board, oldest_ms)
+        currents = self._current_clusters(board, now_ms)
         for current in [*currents, *map(CurrentCluster, self._removed_clusters())]:
             if now_s >= self._due_s.get(current.cluster, now_s):
                 self._due_s[current.cluster] = now_s + self._round_s
                 self._look_at(current, board, now_ms)
         self._note_silence(currents, now_s)
+
+    def _current_clusters(self, board: Board, now_ms: int) -> list[CurrentCluster]:
+        oldest_ms = now_ms - self._config.evaluator.expire_cache * 1000 - OLD_BOARD_MS
+        return self._currents.of(board, oldest_ms)
 
     def _note_silence(self, currents: Iterable[CurrentCluster], now_s: float) -> None:
         judged = {current.cluster: current.behind for current in currents}

@@ -72,7 +72,7 @@ class CurrentClusters:
 
 def _read_until(verdicts: Verdicts, moment_ms: int) -> frozenset[str]:
     """Groups of which no commit is known to have been read that is newer."""
-    lines = np.flatnonzero(verdicts.groups.as_of_ms <= moment_ms)
+    lines = np.flatnonzero(verdicts.groups.as_of_ms <= max(moment_ms, 0))
     return frozenset(verdicts.names[line] for line in lines.tolist())
 
 

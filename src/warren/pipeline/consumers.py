@@ -29,6 +29,7 @@ from warren.model.group_events import (
 )
 from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.group_homes import Homes
+from warren.pipeline.threads import Trouble
 from warren.sources import log_ends
 from warren.sources.group_offsets import OFFSETS_TOPIC
 from warren.sources.outside_changes import Layout, OutsideCommit, OutsideKey
@@ -51,6 +52,7 @@ class TopicConsumer:
     skips: Skips = field(default_factory=Skips)
     live_events: "LiveEvents | None" = None  # kept while a backfill runs beside the live reader
     unread_past: set[int] | None = None  # partitions still to backfill; None: not known yet
+    backfill_trouble: Trouble = field(default_factory=Trouble)
     is_backfill: bool = False  # reads the records from before the live reader started
     homes: Homes = field(default_factory=Homes)
     is_new_topic: bool = False  # it was created, or created again, while we ran: all of it is new
@@ -158,6 +160,13 @@ class TopicConsumer:
             by_number[number] = int(moment_s * 1000)
         read_before_ms: Ints = by_number[partition]
         return read_before_ms
+
+    @property
+    def partitions_to_backfill(self) -> int | None:
+        """None: no backfill runs."""
+        if self.live_events is None:
+            return None
+        return self.partition_count if self.unread_past is None else len(self.unread_past)
 
     @property
     def isolation(self) -> IsolationLevel:

@@ -214,6 +214,7 @@ class TopicReader:
             return
         self._log.info("backfill done", records=past.progress.records)
         self._topic_consumer.live_events = None
+        self._topic_consumer.backfill_trouble.problem = ""
         stop.wait()
 
     def _read_past(self, past: TopicConsumer, left: set[int], stop: threading.Event) -> None:

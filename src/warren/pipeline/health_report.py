@@ -77,6 +77,8 @@ def _topic_consumer(
         end_age_s=_rounded(progress.end_age_s(now)),
         held_back=progress.held_back(now),
         unanswered=progress.unanswered,
+        backfill_partitions_left=topic_consumer.partitions_to_backfill,
+        backfill_problem=topic_consumer.backfill_trouble.problem or None,
     )
 
 

@@ -55,7 +55,8 @@ class Readers:
             progress = topic_consumer.progress
             yield keep_running(f"consumer {name}", follower.run, progress, self.stop, self.changed)
             if topic_consumer.live_events is not None:
-                yield keep_running(f"backfill {name}", follower.backfill, Trouble(), self.stop)
+                trouble = topic_consumer.backfill_trouble
+                yield keep_running(f"backfill {name}", follower.backfill, trouble, self.stop)
 
     def follow_outside(
         self, outside_consumers: Mapping[str, OutsideConsumer]

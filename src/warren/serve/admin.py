@@ -34,7 +34,8 @@ def ready(site: Site, _request: Request) -> Answer:
     """
     health = site.view.facts.health
     lines = [_answering(name, each) for name, each in sorted(health.clusters.items())]
-    lines += [_progress(name, each) for name, each in sorted(health.consumers.items())]
+    for name, each in sorted(health.consumers.items()):
+        lines += [_progress(name, each), _backfill(name, each)]
     status, word = (200, "READY") if health.ready else (503, "STARTING")
     return _text(site, status, "\n".join([word, *filter(None, lines)]))
 
@@ -59,6 +60,13 @@ def _progress(name: str, consumer: ConsumerHealth) -> str:
         text += f", {consumer.records or 0} records read, {consumer.remaining} to go"
     seconds_left = known(consumer.seconds_left)
     return text if seconds_left is None else f"{text}, about {seconds_left:.0f} s"
+
+
+def _backfill(name: str, consumer: ConsumerHealth) -> str:
+    if consumer.backfill_partitions_left is None:
+        return ""
+    text = f"consumer {name}: backfill, {consumer.backfill_partitions_left} partitions to go"
+    return f"{text}: {consumer.backfill_problem}" if consumer.backfill_problem else text
 
 
 def health(site: Site, _request: Request) -> Answer:

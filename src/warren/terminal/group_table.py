@@ -89,8 +89,8 @@ def render(
 def _heads(overview: Overview, shown: list[TableLine]) -> Iterator[Text]:
     if not overview.ready:
         yield Text("The offsets topics are still being read: groups may be missing", style="yellow")
-    behind_s = overview.board.behind_s or 0
-    if behind_s > BEHIND_S:
+    behind_s = overview.board.behind_s
+    if behind_s is not None and behind_s > BEHIND_S:  # a Burrow does not say
         warning = f"Reading is behind: groups are shown as they were {words.age(behind_s)} ago"
         yield Text(warning, style="yellow")
     for cluster in overview.clusters:

@@ -130,6 +130,17 @@ def test_a_body_for_v4_must_say_that_it_is_json(server: Running) -> None:
     assert ask(server.port, "/v4/groups", "POST").status == 405
 
 
+def test_a_browser_that_does_not_say_where_from_must_send_json(server: Running) -> None:
+    kinds = {"text/plain": 415, "application/x-www-form-urlencoded": 415, "application/json": 200}
+
+    got = {
+        kind: ask(server.port, LEVEL, "POST", '{"level": "info"}', CHROME | {"content-type": kind})
+        for kind in kinds
+    }
+
+    assert {kind: answer.status for kind, answer in got.items()} == kinds
+
+
 def test_the_page_that_may_read_across_origins_still_does() -> None:
     origin = "https://ui.example.com"
     headers = {**CHROME, "host": "lag.example.org", "origin": origin}

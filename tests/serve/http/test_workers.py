@@ -95,6 +95,11 @@ def test_until_it_is_ready_it_says_how_far_it_is(server: Running) -> None:
     }
     server.publish(Board(3, {}, Health(ready=True, clusters=clusters)))
     lost = ask(server.port, "/burrow/admin/ready")
+    filling = ConsumerHealth(
+        "local", "caught up", backfill_partitions_left=3, backfill_problem="no broker answers"
+    )
+    server.publish(Board(4, {}, Health(ready=True, consumers={"local": filling})))
+    backfill = ask(server.port, "/burrow/admin/ready")
 
     assert starting.status == 503
     assert starting.body.decode().splitlines() == [
@@ -108,6 +113,10 @@ def test_until_it_is_ready_it_says_how_far_it_is(server: Running) -> None:
         "READY",
         "cluster a: no broker answers: why",
         "cluster b: no answer from brokers 2, 3",
+    ]
+    assert backfill.body.decode().splitlines() == [
+        "READY",
+        "consumer local: backfill, 3 partitions to go: no broker answers",
     ]
 
 

@@ -6,8 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 from support.boards import NOW_S, board, cluster_board, windows_of
 from support.http_side import CONFIG, Actions, Running, ask, running
+from support.waiting import eventually
 
 from warren.model.history_question import HistoryQuestion
 from warren.model.period import Period
@@ -38,6 +40,22 @@ def test_what_the_pipeline_says_is_passed_on(server: Running) -> None:
     assert server.actions.asked[-1] == HistoryQuestion(
         "local", "bil/ling", Period(1700000000000, 1700006400000), partitions=7
     )
+
+
+def test_history_that_fails_is_a_line_of_the_log_with_its_path(tmp_path: Path) -> None:
+    class Failing(Actions):
+        def group_history(self, question: HistoryQuestion) -> str:
+            super().group_history(question)
+            return '{"code": 500, "answer": {"error": true, "message": "the table is damaged"}}'
+
+    with running(tmp_path, CONFIG + "[history]\n", Failing()) as failing, capture_logs() as logged:
+        answer = ask(failing.port, "/v4/history?cluster=local&group=billing")
+        eventually(lambda: len(logged), 1)
+
+    assert (answer.status, answer.json["message"]) == (500, "the table is damaged")
+    assert [(line["log_level"], line["path"]) for line in logged] == [
+        ("error", "/v4/history?cluster=local&group=billing")
+    ]
 
 
 def test_others_are_answered_while_spark_works(tmp_path: Path) -> None:

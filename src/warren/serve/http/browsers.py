@@ -57,7 +57,8 @@ class Browsers:
             return _unknown(site, request, header)
         if self._is_from_elsewhere(header):
             return site.problem(request, 403, "pages of other sites may change nothing here")
-        if request.path.startswith("/v4/") and not _is_json(header):
+        is_unplaced = _is_browser(header) and not _says_where_from(header)
+        if (request.path.startswith("/v4/") or is_unplaced) and not _is_json(header):
             return site.problem(request, 415, "a body must be JSON, and say so in Content-Type")
         return None
 
@@ -84,12 +85,16 @@ def _is_browser(header: Header) -> bool:
     Over plain HTTP that is the languages of its user. Node sends languages as well, and a
     Sec-Fetch-Mode, which from a browser never comes without Sec-Fetch-Site.
     """
-    if header("origin") is not None or header("sec-fetch-site") is not None:
+    if _says_where_from(header):
         return True
     if header("accept-language") is not None and header("sec-fetch-mode") is None:
         return True
     agent = header("user-agent") or ""
     return "Gecko" in agent or agent == UNREADABLE
+
+
+def _says_where_from(header: Header) -> bool:
+    return header("origin") is not None or header("sec-fetch-site") is not None
 
 
 def _without_port(host: str) -> str:

@@ -33,7 +33,7 @@ let restMs = 1000; // between two drawings
 let due = false;
 let isBusy = false;
 let momentMs = null; // of the board that was told of last; 0: nothing is judged yet
-let behindS = 0; // how old the commits are that it is made of
+let behindS = 0; // how old the commits are that it is made of; null: not known yet
 
 async function show() {
   const where = place(location.hash);
@@ -102,7 +102,7 @@ function told(kind, data) {
   } else {
     due = true;
     if (data) momentMs = data.moment_ms;
-    behindS = data?.behind_s ?? 0;
+    if (data) behindS = data.behind_s;
     showMoment();
   }
 }
@@ -119,6 +119,11 @@ function showMoment() {
   if (!momentMs) {
     live.toggleAttribute("data-old", true);
     live.textContent = "starting";
+    return;
+  }
+  if (behindS === null) {
+    live.toggleAttribute("data-old", true);
+    live.textContent = "reading";
     return;
   }
   const age = serverNow() - momentMs;

@@ -10,11 +10,13 @@ from warren.model import period
 from warren.model.history_question import HistoryQuestion
 from warren.serve.http.answers import Answer
 from warren.serve.http.channel import RecentHistory, TableHistory
-from warren.serve.http.site import Site
+from warren.serve.http.site import ActionFailed, Site
 from warren.serve.v4 import shapes
 from warren.serve.v4.lines import moment
 from warren.serve.v4.parameters import OneHistory, problem
 from warren.serve.v4.shapes import GroupState, PartitionState
+
+FAILED = 500
 
 
 class Incident(msgspec.Struct):
@@ -84,7 +86,11 @@ async def history(site: Site, query: OneHistory) -> Answer | str:
     # Two calls: what memory holds must not wait behind those that read the table.
     found = await site.call(RecentHistory(question))
     found = found or await site.call(TableHistory(question))
-    told = msgspec.json.decode(found or "", type=shapes.PipelineAnswer)
+    answer = msgspec.json.decode(found or "", type=shapes.PipelineAnswer)
+    if answer.code == FAILED:  # a line of the log, with the path
+        raise ActionFailed(msgspec.json.decode(answer.answer)["message"])
     board = msgspec.json.encode(moment(site.view))
-    # What is told is an object; it may be large, so it is not taken apart.
-    return site.raw(told.code, msgspec.Raw(b'{"board":' + board + b"," + bytes(told.answer)[1:]))
+    # The answer is an object; it may be large, so it is not taken apart.
+    return site.raw(
+        answer.code, msgspec.Raw(b'{"board":' + board + b"," + bytes(answer.answer)[1:])
+    )

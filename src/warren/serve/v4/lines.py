@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import msgspec
+
 from warren.evaluate.rules import Rule
 from warren.model.health import known
 from warren.model.status import Status
@@ -14,9 +16,15 @@ MS = 1000
 def moment(view: View) -> Moment:
     consumers = view.facts.health.consumers
     positions = {name: dict(each.positions) for name, each in consumers.items()}
-    behind = [known(each.behind_s) for each in consumers.values()]
-    most = max((each for each in behind if each is not None), default=None)
-    return Moment(view.facts.moment_ms, positions, most)
+    return Moment(view.facts.moment_ms, positions, _behind_s(view))
+
+
+def _behind_s(view: View) -> float | None:
+    """Of the consumer that is furthest behind; None: of one of them it is not known."""
+    behind = [each.behind_s for each in view.facts.health.consumers.values()]
+    reported = [each for each in behind if not isinstance(each, msgspec.UnsetType)]
+    found = [each for each in reported if each is not None]
+    return max(found) if found and len(found) == len(reported) else None
 
 
 def starting(view: View) -> str:
