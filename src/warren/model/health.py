@@ -21,7 +21,7 @@ SOON_S = 30.0  # of reading; after an outage lag seems great until the commits a
 T = TypeVar("T")
 
 
-def known(value: T | UnsetType) -> T | None:
+def known(value: T | UnsetType | None) -> T | None:
     return None if isinstance(value, UnsetType) else value
 
 

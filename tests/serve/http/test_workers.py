@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from http.client import HTTPConnection
 from pathlib import Path
 
-import numpy as np
 import pytest
 from structlog.testing import capture_logs
 from support.boards import NOW_S, board, cluster_board, windows_of
@@ -206,25 +206,33 @@ def test_a_failure_says_nothing_of_its_cause(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_answered_is_a_line_of_the_log_with_its_path(server: Running) -> None:
-    judged = cluster_board(windows_of(ENDS, COMMITS), ENDS)
+    commits = [*COMMITS, ("broken", "orders", 0, 90, NOW_S * 1000)]
+    judged = cluster_board(windows_of(ENDS, commits), ENDS)
+    server.publish(board(local=judged))
     groups = judged.verdicts.groups
-    pairs = np.zeros((len(groups.status), 2), complex)  # of which no /v4 answer can be made
-    broken = replace(groups, last_commit_ms=pairs)
-    verdicts = replace(judged.verdicts, groups=broken)
-    server.publish(board(local=replace(judged, verdicts=verdicts)))
+    status = groups.status.copy()
+    status[judged.verdicts.names.index("broken")] = 77  # of which no /v4 answer can be made
+    verdicts = replace(judged.verdicts, groups=replace(groups, status=status))
 
-    with capture_logs() as logged:
+    with (
+        contextlib.closing(HTTPConnection("127.0.0.1", server.port, timeout=20)) as listener,
+        capture_logs() as logged,
+    ):
+        listener.request("GET", "/v4/events")
+        listener.getresponse().readline()  # it has begun when it fails
+        server.publish(board(local=replace(judged, verdicts=verdicts)))
+        eventually(lambda: len(logged), 1)
         answers = [ask(server.port, path) for path in ("/v4/overview", "/v4/groups?match=b")]
-        ask(server.port, "/v4/events")  # it has begun when it fails
         eventually(lambda: len(logged), 3)
 
     paths = [(line["log_level"], line["method"], line["path"]) for line in logged]
     assert paths == [
+        ("error", "GET", "/v4/events"),
         ("error", "GET", "/v4/overview"),
         ("error", "GET", "/v4/groups?match=b"),
-        ("error", "GET", "/v4/events"),
     ]
-    assert all("TypeError" in line["exception"] for line in logged)
+    names = ("ValueError", "IndexError", "ValueError")
+    assert all(name in line["exception"] for name, line in zip(names, logged, strict=True))
     assert {(each.status, each.json["error"], each.json["message"]) for each in answers} == {
         (500, True, "it could not be answered; the log says why")
     }

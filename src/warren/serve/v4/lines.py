@@ -40,8 +40,7 @@ def starting(view: View) -> str:
     if not read + left:
         return "The brokers are being asked; nothing is read yet."
     text = f"The offsets topics are being read: {read:,} of {read + left:,} commits."
-    lefts = [known(each.seconds_left) for each in behind]
-    seconds = max((each for each in lefts if each is not None), default=0)
+    seconds = max((known(each.seconds_left) or 0 for each in behind), default=0)
     return f"{text} It takes about {seconds:.0f} s more." if seconds >= 1 else text
 
 
