@@ -21,7 +21,8 @@ from warren.model.board import Board, ClusterBoard
 from warren.model.history_question import HistoryQuestion
 from warren.pipeline import health_report, steps
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
-from warren.pipeline.consumers import Sources, TopicConsumer, outside_consumers
+from warren.pipeline.consumers import Sources, TopicConsumer
+from warren.pipeline.outside_consumer import outside_consumers
 from warren.pipeline.readers import Readers
 from warren.pipeline.snapshots import snapshots_of
 from warren.pipeline.threads import Trouble, join_all, keep_running

@@ -25,7 +25,7 @@ from warren.evaluate.judge import JudgeSettings, judge
 from warren.model.group_events import Malformed
 from warren.notify.templates import template_files
 from warren.pipeline.cluster import Accepts, new_cluster
-from warren.pipeline.consumers import OutsideConsumer
+from warren.pipeline.outside_consumer import OutsideConsumer
 from warren.pipeline.steps import fold_outside_changes
 from warren.sources.outside_changes import ChangeCollector
 from warren.sources.zookeeper_tree import Kind, Leaf, TreeChanges

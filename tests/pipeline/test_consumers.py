@@ -9,7 +9,8 @@ import pyarrow as pa
 from warren.config import Consumer
 from warren.model.group_events import ClassicGroup, ClassicMember
 from warren.pipeline.cluster import Accepts, ClusterState
-from warren.pipeline.consumers import OutsideConsumer, Sources, forget_vanished, groups_by_consumer
+from warren.pipeline.consumers import Sources
+from warren.pipeline.outside_consumer import OutsideConsumer, forget_vanished, groups_by_consumer
 from warren.pipeline.steps import fold_outside_changes
 from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey
 from warren.windows.window_reader import window_arrays

@@ -14,7 +14,7 @@ from support.waiting import eventually
 from warren.config import Consumer
 from warren.pipeline import health_report
 from warren.pipeline.cluster import Accepts, ClusterState
-from warren.pipeline.consumers import OutsideConsumer
+from warren.pipeline.outside_consumer import OutsideConsumer
 from warren.pipeline.watch_zookeeper import ZookeeperWatcher
 from warren.windows.precedence import held_outside
 from warren.windows.windows import Windows

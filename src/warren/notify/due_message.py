@@ -8,9 +8,9 @@ import numpy as np
 
 from warren.model import bounds
 from warren.model.arrays import Ints
-from warren.model.commits import make_commits
 from warren.model.status import Status
 from warren.model.verdicts import Edge, Verdicts
+from warren.model.window_commits import make_commits
 from warren.notify.incidents import Notice
 from warren.notify.message import (
     DigestLine,

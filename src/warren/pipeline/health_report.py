@@ -6,7 +6,8 @@ from contextlib import ExitStack
 from warren.model.board import ClusterBoard
 from warren.model.health import ClusterHealth, ConsumerHealth, ConsumerState, Health
 from warren.pipeline.cluster import ClusterState
-from warren.pipeline.consumers import OutsideConsumer, TopicConsumer
+from warren.pipeline.consumers import TopicConsumer
+from warren.pipeline.outside_consumer import OutsideConsumer
 
 
 def describe(

@@ -15,7 +15,7 @@ from warren.clients.kafka import Complaints
 from warren.config import Connection
 from warren.errors import GroupsHidden, Unreachable
 from warren.pipeline import steps
-from warren.pipeline.consumers import OutsideConsumer, forget_vanished
+from warren.pipeline.outside_consumer import OutsideConsumer, forget_vanished
 from warren.sources.group_offsets import (
     REFUSED,
     GroupOffsets,

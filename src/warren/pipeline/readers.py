@@ -8,8 +8,9 @@ from pyspark.sql import SparkSession
 
 from warren.config import Config
 from warren.pipeline.cluster import ClusterState
-from warren.pipeline.consumers import OutsideConsumer, TopicConsumer
+from warren.pipeline.consumers import TopicConsumer
 from warren.pipeline.follow_offsets_topic import TopicReader
+from warren.pipeline.outside_consumer import OutsideConsumer
 from warren.pipeline.poll_groups import GroupPoller
 from warren.pipeline.threads import Trouble, keep_running
 from warren.pipeline.watch_brokers import Watcher

@@ -32,7 +32,8 @@ from warren.model.board import NO_END, ClusterBoard, StoredWindows, TopicEnds
 from warren.model.group_events import ClassicGroup, Event, Malformed
 from warren.model.window_arrays import WindowArrays
 from warren.pipeline.cluster import Accepts, ClusterState
-from warren.pipeline.consumers import OutsideConsumer, Sources, TopicConsumer, groups_by_consumer
+from warren.pipeline.consumers import Sources, TopicConsumer
+from warren.pipeline.outside_consumer import OutsideConsumer, groups_by_consumer
 from warren.sources import group_offsets, log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, HandOver, TopicSource
 from warren.sources.outside_changes import OutsideChanges

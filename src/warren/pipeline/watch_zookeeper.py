@@ -11,7 +11,7 @@ from kazoo.client import KazooClient
 
 from warren.clients import zookeeper
 from warren.pipeline import steps
-from warren.pipeline.consumers import OutsideConsumer, forget_vanished
+from warren.pipeline.outside_consumer import OutsideConsumer, forget_vanished
 from warren.sources.outside_changes import ChangeCollector, OutsideChanges
 from warren.sources.zookeeper_tree import Tree
 

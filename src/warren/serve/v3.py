@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 
 from warren.model.arrays import Ints
-from warren.model.commits import COLUMNS, make_commits
 from warren.model.go_json import number
 from warren.model.status import Status
+from warren.model.window_commits import COLUMNS, make_commits
 from warren.serve.board_file.board_view import ClusterView
 from warren.serve.http.answers import Answer, Request
 from warren.serve.http.channel import DeleteGroup

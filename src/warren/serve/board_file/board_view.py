@@ -11,8 +11,8 @@ import numpy as np
 
 from warren.model.arrays import AnyArray, Ints
 from warren.model.board import NO_END
-from warren.model.commits import COLUMNS, C, MakeCommit, make_commits
 from warren.model.health import Health
+from warren.model.window_commits import COLUMNS, C, MakeCommit, make_commits
 from warren.serve.board_file import commits_file, packed_arrays
 from warren.serve.board_file.commits_file import Windows
 from warren.serve.board_file.packed_arrays import BoardFacts, ClusterFacts
