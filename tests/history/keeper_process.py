@@ -1,6 +1,6 @@
 """Keeps history of boards made up, and brings it to a store, until it is killed.
 
-    python keeping.py CONFIG
+    python keeper_process.py CONFIG
 
 It prints every moment that the keeper says it kept.
 """

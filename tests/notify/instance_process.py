@@ -1,4 +1,6 @@
-"""A process that notifies: `instance.py CONFIG JOURNAL`, with no pipeline behind its boards.
+"""A process that notifies, with no pipeline behind its boards.
+
+    python instance_process.py CONFIG JOURNAL
 
 The status of the only group is in a file beside the configuration. The journal tells when this
 instance leads.
