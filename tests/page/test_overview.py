@@ -138,7 +138,7 @@ def test_going_back_finds_the_list_as_it_was(look: Look, crowded: Running) -> No
     expect(row).not_to_contain_text("group-00012")
     group = row.locator("a").inner_text()
 
-    row.locator("a").click()
+    page.get_by_role("link", name=group).click()  # the row may be drawn elsewhere by now
     expect(page.locator("h1")).to_have_text(group)
     page.go_back()
 
