@@ -491,6 +491,4 @@ def test_keys_given_twice_in_different_case_are_told(tmp_path: Path) -> None:
 def test_burrows_keys_that_do_nothing_here_are_listed_when_set(tmp_path: Path) -> None:
     loaded = load_text(tmp_path, '[storage.s]\nclass-name = "inmemory"\nworkers = 5\n')
 
-    assert loaded.unused == [
-        "storage.s.workers: not used; nothing waits in queues or for workers here"
-    ]
+    assert loaded.unused == ["storage.s.workers: not used; Warren has no such queues and workers"]
