@@ -1,8 +1,8 @@
 """Builds the system from a configuration and runs it; knows every package.
 
-A thread for each cluster reads its log ends, a thread for each consumer folds the batches that
-Spark has read, and one more judges. A thread that fails is retried, so that a failure of one
-cluster does not affect another.
+One thread per cluster reads its log ends, one per consumer folds the batches that Spark has read,
+and one more judges. A thread that fails is retried, so that a failure of one cluster does not
+affect another.
 """
 
 import threading
@@ -36,13 +36,13 @@ from warren.spark.session import start_session, stop_session, wait_while_alive
 
 log = structlog.get_logger()
 
-PUBLISHED_SECONDS = 5.0
+PUBLISH_TIMEOUT_S = 5.0
 MIN_PAUSE_S = 0.2
 POLL_S = 0.2
 
 
 def serve(loaded: Loaded, master: str | None = None) -> None:
-    """Monitor until a signal comes; `master` is where Spark runs, if given on the command line."""
+    """Monitor until a signal arrives; `master`, from the command line, says where Spark runs."""
     config = loaded.config
     with running(config) as stop:
         log_findings(loaded)
@@ -104,13 +104,13 @@ class Monitor:
         }
         self.outside_consumers = outside_consumers(config, self.clusters)
         self.board = Board(0)
-        self._companions: Services | None = None
+        self._services: Services | None = None
         self._history = HistoryService(config.history_directory)
         self._snapshots = snapshots_of(config, self.clusters, self.topic_consumers)
         self._changed = threading.Event()
         self._urgent = threading.Event()  # a request waits for the next board
         self._ticks = threading.Condition()
-        self._begun = self._published = 0
+        self._ticks_begun = self._ticks_published = 0
         self._one_tick = threading.Lock()
         self._is_judging = False  # true once Spark has started
 
@@ -126,7 +126,7 @@ class Monitor:
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
         """Work until `stop` is set; it is also set when Spark dies."""
         self._history.begin(spark)
-        self._companions = Services(self._config, spark, lambda: self.board, self._history)
+        self._services = Services(self._config, spark, lambda: self.board, self._history)
         readers = Readers(self._config, self._changed.set, stop)
         threads = [
             *readers.watch(self.clusters, self.topic_consumers),
@@ -134,7 +134,7 @@ class Monitor:
             *readers.follow_outside(self.outside_consumers),
         ]
         threads.append(keep_running("judge", self._judge, Trouble(), stop))
-        threads += self._companions.start(stop, self._snapshots)
+        threads += self._services.start(stop, self._snapshots)
         try:
             wait_while_alive(spark, stop)
         finally:
@@ -152,7 +152,7 @@ class Monitor:
             self._wait_for_change(stop)
 
     def _rest(self, stop: threading.Event, took: float) -> None:
-        """Pause after judging, which takes long with many partitions: readers need the time."""
+        """Pause after judging: with many partitions it takes long, and readers need the CPU too."""
         began, longest = time.monotonic(), max(self._config.evaluator.expire_cache, MIN_PAUSE_S)
         while not stop.wait(MIN_PAUSE_S) and not self._urgent.is_set():
             is_caught_up = all(f.progress.is_caught_up for f in self.topic_consumers.values())
@@ -168,9 +168,9 @@ class Monitor:
     def _judge_all(self, now: float) -> float:
         began = time.monotonic()
         with self._ticks:
-            self._begun += 1
+            self._ticks_begun += 1
         clusters = {
-            name: self._judged(cluster, int(now)) for name, cluster in self.clusters.items()
+            name: self._judge_cluster(cluster, int(now)) for name, cluster in self.clusters.items()
         }
         took = time.monotonic() - began
         health = replace(
@@ -179,16 +179,16 @@ class Monitor:
             ),
             tick_seconds=round(took, 4),
         )
-        beside = self._companions
-        health = beside.add_to(health) if beside else not_begun(self._config, health)
+        services = self._services
+        health = services.add_to(health) if services else not_begun(self._config, health)
         self.board = Board(int(now * 1000), clusters, health)
         self.serving.publish(self.board)
         with self._ticks:
-            self._published = self._begun
+            self._ticks_published = self._ticks_begun
             self._ticks.notify_all()
         return took
 
-    def _judged(self, cluster: ClusterState, now_s: int) -> ClusterBoard:
+    def _judge_cluster(self, cluster: ClusterState, now_s: int) -> ClusterBoard:
         topic_consumers = [
             each for each in self.topic_consumers.values() if each.cluster is cluster
         ]
@@ -199,7 +199,7 @@ class Monitor:
         return steps.judge_cluster(cluster, sources, self._settings, now_s, self.serving.store)
 
     def _wait_for_change(self, stop: threading.Event) -> None:
-        """Wait for a change, but at most `expire-cache`: then the next board is due."""
+        """Wait for a change, but at most `expire-cache` seconds: then publish anyway."""
         until = time.monotonic() + self._config.evaluator.expire_cache
         while not stop.is_set() and not self._changed.wait(POLL_S):
             if time.monotonic() >= until:
@@ -215,10 +215,10 @@ class Monitor:
             self._tick()
             return
         with self._ticks:
-            next_tick = self._begun + 1
+            next_tick = self._ticks_begun + 1
             self._changed.set()
             self._urgent.set()
-            self._ticks.wait_for(lambda: self._published >= next_tick, PUBLISHED_SECONDS)
+            self._ticks.wait_for(lambda: self._ticks_published >= next_tick, PUBLISH_TIMEOUT_S)
 
     def get_level(self) -> str:
         return logs.get_level()

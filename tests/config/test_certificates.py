@@ -100,7 +100,7 @@ def test_an_http_server_needs_certificate_and_key(files: Path) -> None:
 
     assert load_text(files, server + pair).config.httpservers["h"].tls == "t"
     assert problems_of(files, server + 'cafile = "a.crt"\n') == [
-        'httpserver.h.tls: "t" will not do: [tls.t] has no certfile and no keyfile'
+        'httpserver.h.tls: "t" cannot be used here: [tls.t] has no certfile and no keyfile'
     ]
 
 
@@ -118,5 +118,5 @@ def test_zookeeper_needs_the_certificates_to_trust(files: Path) -> None:
 
     assert problems_of(files, text + 'cafile = "a.crt"') == []
     assert problems_of(files, text) == [
-        'zookeeper.tls: "t" will not do: [tls.t] has no cafile',
+        'zookeeper.tls: "t" cannot be used here: [tls.t] has no cafile',
     ]

@@ -94,7 +94,7 @@ def test_a_file_that_cannot_be_used_gets_one_line(tmp_path: Path) -> None:
         "burrow.yml": ("a: 1\nb: 2\na: 3", "syntax error: a is given twice (at line 1, column 1)"),
         "self.yaml": ("a: &a\n  b: [*a]", "syntax error: found unconstructable recursive node"),
         "burrow.env": ("A=1\nnonsense", "syntax error: expected KEY=VALUE (at line 2)"),
-        "deep.toml": ("a = " + "[" * 9999, "syntax error: values in values, too deep to read"),
+        "deep.toml": ("a = " + "[" * 9999, "syntax error: values are nested too deep"),
         "list.json": ("[1]", "holds no sections, such as [cluster.local]"),
     }
 

@@ -58,7 +58,7 @@ REFUSED = {
     'evaluator.e.class-name: "x" is not allowed; must be caching': """
         [evaluator.e]
         class-name = "x\"""",
-    "cluster.servers: is outside of a section; must be in [cluster.NAME]": """
+    "cluster.servers: is outside a section; must be in [cluster.NAME]": """
         [cluster]
         servers = ["h:1"]""",
     'consumer.c.cluster: "prod" names no cluster section; must be one of: local': """
@@ -73,7 +73,7 @@ REFUSED = {
     f"cluster.c.servers: missing; must be a list, each {HOST_PORT[8:]}": """
         [cluster.c]
         class-name = "kafka\"""",
-    "cluster.c.servers: is empty; must name a server at least": """
+    "cluster.c.servers: is empty; must name at least one server": """
         [cluster.c]
         class-name = "kafka"
         servers = []""",
@@ -87,7 +87,7 @@ REFUSED = {
         class-name = "kafka"
         servers = ["h:65536"]""",
     'cluster.c.servers: "a:1,b:2" is not allowed: it is more than one; '
-    "a list is written as a list, or with spaces; " + HOST_PORT: """
+    "write a list, or separate them by spaces; " + HOST_PORT: """
         [cluster.c]
         class-name = "kafka"
         servers = "a:1,b:2\"""",
@@ -133,7 +133,7 @@ REFUSED = {
         address = 8000""",
     "httpserver.h.address: missing; must be host:port or :port, the port up to 65535": """
         [httpserver.h]""",
-    'httpserver.h.tls: "t" will not do: [tls.t] has no certfile and no keyfile': """
+    'httpserver.h.tls: "t" cannot be used here: [tls.t] has no certfile and no keyfile': """
         [httpserver.h]
         address = ":0"
         tls = "t\"""",
@@ -491,6 +491,4 @@ def test_keys_given_twice_in_different_case_are_told(tmp_path: Path) -> None:
 def test_burrows_keys_that_do_nothing_here_are_listed_when_set(tmp_path: Path) -> None:
     loaded = load_text(tmp_path, '[storage.s]\nclass-name = "inmemory"\nworkers = 5\n')
 
-    assert loaded.unused == [
-        "storage.s.workers: not used; nothing waits in queues or for workers here"
-    ]
+    assert loaded.unused == ["storage.s.workers: not used; Warren has no such queues and workers"]

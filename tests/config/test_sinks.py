@@ -21,23 +21,23 @@ REFUSED = {
     "nowhere to write to": (INFLUX, "database: missing; name a database"),
     "a database and a bucket": (
         INFLUX + 'database = "d"\nbucket = "b"\n',
-        "bucket: there is a database as well",
+        "bucket: cannot be set with database",
     ),
     "a bucket and a user": (
         INFLUX + 'bucket = "b"\nusername = "u"\n',
-        "username: a bucket is written to with a token",
+        "username: cannot be set with bucket",
     ),
     "a token and a user": (
         INFLUX + 'database = "d"\ntoken = "t"\nusername = "u"\n',
-        "token: there is a user as well",
+        "token: cannot be set with username or password",
     ),
     "a key and a user": (
         SEARCH + 'api-key = "k"\nusername = "u"\n',
-        "api-key: there is a user as well",
+        "api-key: cannot be set with username or password",
     ),
     "a password for nobody": (
         SEARCH + 'password = "p"\n',
-        "username: missing; there is a password",
+        "username: missing; a password needs a user name",
     ),
     "a since that is no time": (
         INFLUX + 'database = "d"\nsince = "yesterday"\n',

@@ -158,9 +158,7 @@ def test_old_list_names_work_everywhere_with_a_warning(tmp_path: Path) -> None:
     for module in (config.consumers["local"], config.storage, config.notifiers["n"]):
         assert module.groups == ("a", "b")
     assert len([warning for warning in loaded.warnings if "deprecated" in warning]) == 6
-    assert (
-        "storage.s.group-whitelist: deprecated; group-allowlist is its name now" in loaded.warnings
-    )
+    assert "storage.s.group-whitelist: deprecated; use group-allowlist instead" in loaded.warnings
 
 
 def test_the_present_name_beats_the_old_one(tmp_path: Path) -> None:

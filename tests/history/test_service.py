@@ -45,8 +45,8 @@ def reader(spark: SparkSession, directory: Path, monkeypatch: pytest.MonkeyPatch
 def ask(
     reader: HistoryService, name: str = "billing", *, is_known: bool = False
 ) -> tuple[int, Any]:
-    told = json.loads(reader.from_table(HistoryQuestion("local", name, PERIOD, LINES, is_known)))
-    return told["code"], told["answer"]
+    reply = json.loads(reader.from_table(HistoryQuestion("local", name, PERIOD, LINES, is_known)))
+    return reply["code"], reply["answer"]
 
 
 def test_a_group_is_told_with_its_incidents_and_worst_partitions(reader: HistoryService) -> None:
@@ -74,9 +74,9 @@ def test_a_group_that_was_never_there_is_not_found(reader: HistoryService) -> No
 
 
 def test_who_wants_no_heat_map_gets_none(reader: HistoryService) -> None:
-    told = json.loads(reader.from_table(HistoryQuestion("local", "billing", PERIOD, 0)))["answer"]
+    past = json.loads(reader.from_table(HistoryQuestion("local", "billing", PERIOD, 0)))["answer"]
 
-    assert (told["moments"], told["heat_map"]["total"], told["heat_map"]["lag"]) == (10, 0, [])
+    assert (past["moments"], past["heat_map"]["total"], past["heat_map"]["lag"]) == (10, 0, [])
 
 
 def test_what_takes_too_long_is_given_up_wherever_it_is(
@@ -88,7 +88,10 @@ def test_what_takes_too_long_is_given_up_wherever_it_is(
     monkeypatch.setattr(service, "MOST_SECONDS", 240.0)
     again, _ = ask(reader)
 
-    assert (code, answer["message"]) == (503, "it takes more than 0 s; ask for less")
+    assert (code, answer["message"]) == (
+        503,
+        "reading takes more than 0 s; request a shorter period",
+    )
     assert again == 200
 
 
@@ -109,8 +112,10 @@ def test_who_comes_too_early_or_too_late_is_told(
         third.start()
         third.join()
 
-    assert early[1]["message"] == "Spark is not up yet; ask again in a moment"
-    assert answers[0][1]["message"] == "others are being answered; ask again in a moment"
+    assert early[1]["message"] == "Spark is not up yet; try again in a moment"
+    assert (
+        answers[0][1]["message"] == "too many requests for history at once; try again in a moment"
+    )
     assert ask(nothing)[0] == 404
 
 

@@ -1,7 +1,7 @@
-"""What only the whole configuration can tell: unknown names, missing files.
+"""Checks that need the whole configuration: references between sections, and the files it names.
 
-Strict where Burrow would crash, fail or silently lose something; what Burrow accepts and can use,
-starts.
+Strict where Burrow would crash, fail or silently lose something. A configuration that Burrow
+accepts and can use starts Warren too.
 """
 
 import re
@@ -33,7 +33,7 @@ from warren.config.sinks import ElasticsearchSink, FilesSink, HttpSink, Influxdb
 
 
 def certificates(file: str) -> list[x509.Certificate]:
-    """Read a PEM file of certificates; raises ValueError with what is wrong."""
+    """Read a PEM file of certificates; raises ValueError with the reason."""
     try:
         return x509.load_pem_x509_certificates(_bytes(file))
     except ValueError as error:
@@ -53,7 +53,7 @@ def private_key(file: str) -> PrivateKeyTypes:
 
 
 def are_pair(certfile: str, keyfile: str) -> bool:
-    """Say whether the first certificate was made for the key; both are known to be readable."""
+    """Say whether the key belongs to the first certificate; both files must be readable."""
     form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     certified = certificates(certfile)[0].public_key().public_bytes(*form)
     return certified == private_key(keyfile).public_key().public_bytes(*form)
@@ -94,24 +94,28 @@ def _check_influxdb(path: str, sink: InfluxdbSink, findings: Findings) -> None:
         text = "missing; name a database (InfluxDB 1.x) or a bucket (InfluxDB 2 and 3)"
         findings.refuse(f"{path}.database", text)
     if sink.database and sink.bucket:
-        text = "there is a database as well; one is InfluxDB 1.x, the other 2 and 3"
+        text = "cannot be set with database; bucket is for InfluxDB 2 and 3, database for 1.x"
         findings.refuse(f"{path}.bucket", text)
     if sink.bucket and sink.username:
-        text = "a bucket is written to with a token; leave the user out"
+        text = "cannot be set with bucket; a bucket needs a token instead"
         findings.refuse(f"{path}.username", text)
     if sink.database and sink.org:
-        findings.refuse(f"{path}.org", "is for a bucket; a database has no organisation")
+        findings.refuse(
+            f"{path}.org", "cannot be set with database; only a bucket has an organisation"
+        )
     _check_sink_login(path, sink, "token" if sink.token else "", findings)
 
 
 def _check_sink_login(path: str, sink: HttpSink, instead: str, findings: Findings) -> None:
     if instead and (sink.username or sink.password):
-        findings.refuse(f"{path}.{instead}", "there is a user as well; log in with one of them")
+        findings.refuse(
+            f"{path}.{instead}", "cannot be set with username or password; log in with one of them"
+        )
     if sink.password and not sink.username:
-        findings.refuse(f"{path}.username", "missing; there is a password")
+        findings.refuse(f"{path}.username", "missing; a password needs a user name")
 
 
-# Burrow's own classes, which can do nothing without a template; ours bring theirs.
+# Burrow's own classes, which need a template; Warren's own have one built in.
 _TEMPLATED = {"http", "email", "null"}
 
 
@@ -210,7 +214,7 @@ def check(config: Config, findings: Findings) -> None:
 
 
 def idle_sections(config: Config) -> dict[str, str]:
-    """Name the sections that nothing uses, with the reason: Burrow never looks into them."""
+    """List the sections that nothing uses, with the reason: Burrow never reads them."""
     profiles = set(_profile_names(config))
     used = [config.client_profiles[name] for name in profiles if name in config.client_profiles]
     servers = [*config.httpservers.values(), *([config.zookeeper] if config.notifiers else [])]
@@ -234,7 +238,7 @@ def check_servers(config: Config, findings: Findings) -> None:
     for kind, modules in (("cluster", config.clusters), ("consumer", config.consumers)):
         for name, module in modules.items():
             if not module.servers:
-                findings.refuse(f"{kind}.{name}.servers", "is empty; must name a server at least")
+                findings.refuse(f"{kind}.{name}.servers", "is empty; must name at least one server")
     for name, consumer in config.consumers.items():
         if consumer.class_name == "storm" and not consumer.zookeeper_path:
             path = f"consumer.{name}.zookeeper-path"
@@ -243,7 +247,7 @@ def check_servers(config: Config, findings: Findings) -> None:
 
 
 def check_lock(config: Config, findings: Findings) -> None:
-    """What decides who notifies must be there to decide."""
+    """Check that the lock for notifications has what it needs."""
     lock, cluster = config.general.notifier_lock, config.general.notifier_cluster
     if not config.notifiers:
         return
@@ -327,16 +331,16 @@ def _check_name(path: str, name: str, kind: str, known: Iterable[str], findings:
 
 
 def _require(config: Config, path: str, name: str, files: str, findings: Findings) -> None:
-    """Refuse a `tls` section, named by PATH, that lacks one of the files needed here."""
+    """Refuse a `tls` section, which the key at PATH names, if it lacks one of these files."""
     tls = config.tls.get(name, Tls())
     missing = [file for file in files.split() if not getattr(tls, file)]
     if missing:
-        problem = f"will not do: [tls.{name}] has no {' and no '.join(missing)}"
+        problem = f"cannot be used here: [tls.{name}] has no {' and no '.join(missing)}"
         findings.refuse_value(path, shown(name), problem)
 
 
 def _profile_references(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield every key that names a client profile, and the name; ZooKeeper needs none."""
+    """Yield every key that names a client profile, and the name; for ZooKeeper there is none."""
     for name, cluster in config.clusters.items():
         yield f"cluster.{name}.client-profile", cluster.client_profile
     for name, consumer in config.consumers.items():

@@ -31,8 +31,8 @@ SINGLE: dict[str, type[Section]] = {
     "metrics": Metrics,
     "history": HistorySettings,
 }
-# What is not asked for is not done: without the section there is none.
-ASKED_FOR = ("history",)
+# Off unless the file has the section, even if all keys have defaults.
+OFF_BY_DEFAULT = ("history",)
 # Sections with names, by class-name; those without one are under the empty class-name.
 NAMED: dict[str, Mapping[str, type[Section]]] = {
     "client-profile": {"": ClientProfile},
@@ -52,16 +52,16 @@ NAMED: dict[str, Mapping[str, type[Section]]] = {
     "notifier": NOTIFIERS,
     "sink": SINKS,
 }
-# Consumers that connect to brokers; the others to ZooKeeper.
+# Consumers that connect to brokers; the others connect to ZooKeeper.
 OF_KAFKA = ("kafka", "kafka_admin")
-# Made up when there is no such section; these keys of theirs the environment cannot change.
+# Added if the file has no such section; the environment cannot change these keys of theirs.
 IMPLICIT = {
     "storage": {"class-name": "inmemory"},
     "evaluator": {"class-name": "caching"},
     "httpserver": {"address": ":0"},
 }
 ONLY_ONE = ("storage", "evaluator")
-# Burrow looks these up by name only: an entry that is no section harms nobody.
+# Burrow looks these up by name only, so an entry that is not a section does no harm.
 LOOKED_UP = ("client-profile", "tls", "sasl", "iam")
 
 
@@ -80,7 +80,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     zookeeper: Zookeeper | None = None
     spark: Spark = Spark()
     metrics: Metrics = Metrics()
-    history: HistorySettings | None = None  # None: nothing is kept
+    history: HistorySettings | None = None  # None: no history is written
     client_profiles: Mapping[str, ClientProfile] = FrozenMap()
     tls: Mapping[str, Tls] = FrozenMap()
     sasl: Mapping[str, Sasl] = FrozenMap()
@@ -95,7 +95,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def history_directory(self) -> str:
-        """Where history is, or would be: absolute, as Spark works in a directory of its own."""
+        """Where history is, or would be; absolute, because Spark has another working directory."""
         given = self.history.directory if self.history else ""
         if "://" in given:
             return given
@@ -103,11 +103,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return str(Path(given or (f"{state}/history" if state else "warren-history")).absolute())
 
     def connection(self, module: Cluster | Consumer) -> Connection:
-        """Gather how a cluster or consumer connects; without a profile, Burrow's defaults."""
+        """How a cluster or consumer connects; without a profile, Burrow's defaults."""
         profile = self.client_profiles.get(module.client_profile, ClientProfile())
         return Connection(
             profile=profile,
-            # Burrow takes a name without a section for TLS with the system's certificates.
+            # To Burrow, a name without a section means TLS with the system's certificates.
             tls=self.tls.get(profile.tls, Tls(name=profile.tls)) if profile.tls else None,
             sasl=None if profile.iam else self.sasl.get(profile.sasl),
             iam=self.iam.get(profile.iam),
@@ -117,7 +117,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     config: Config
     path: Path  # the file
-    warnings: list[str]  # worth telling, in `serve` and in `check-config`
-    unknown: list[str]  # keys and sections nobody knows: warnings, or with `--strict` problems
-    unused: list[str]  # Burrow's keys that were set and do nothing here
+    warnings: list[str]  # shown by `serve` and by `check-config`
+    unknown: list[str]  # unknown keys and sections: warnings, or with `--strict` problems
+    unused: list[str]  # keys of Burrow that are set and have no effect here
     origins: Mapping[str, str]  # section.name.key: default, file, environment VARIABLE, ...

@@ -1,4 +1,4 @@
-"""The documentation of every key, written from the types so that it cannot be wrong.
+"""Writes the documentation of every key from the types, so that the two always agree.
 
 python -m warren.config.document > docs/configuration.md
 python -m warren.config.document toml > config/burrow.toml
@@ -19,82 +19,85 @@ from warren.config.values import allowed
 CONFIGURATION = """\
 # Configuration
 
-Warren reads Burrow's configuration: a `burrow.toml` that starts Burrow starts Warren, apart from
-values that Burrow takes without a word and cannot use, see
-[differences](differences.md#configuration-and-process); there too is what this version does not do
-yet. [config/burrow.toml](../config/burrow.toml) shows every key with its default. This page and
-that file are written from the types by `python -m warren.config.document`.
+Warren reads Burrow's configuration: a `burrow.toml` that starts Burrow also starts Warren, except
+for values that Burrow accepts silently and cannot use.
+[Differences](differences.md#configuration-and-process) lists them, and what this version does not
+do yet. [config/burrow.toml](../config/burrow.toml) shows every key with its default.
+`python -m warren.config.document` writes this page and that file from the types.
 
-`warren check-config` prints the configuration in effect, with where each value came from and with
-secrets masked, and exits 1 if anything is wrong.
+`warren check-config` prints the configuration in effect, with the origin of each value and with
+secrets masked. It exits 1 if anything is wrong.
 
-**The file.** `--config-dir` names a directory, `--config` a file. In a directory the first of
-`burrow.json`, `burrow.toml`, `burrow.yaml`, `burrow.yml`, `burrow.dotenv` and `burrow.env` is read.
-In the dotenv formats dots make the sections: `storage.default.intervals=15`.
+**The file.** `--config-dir` names a directory, `--config` a file. In a directory, Warren reads
+the first of `burrow.json`, `burrow.toml`, `burrow.yaml`, `burrow.yml`, `burrow.dotenv` and
+`burrow.env`. In the dotenv formats, dots separate sections and keys:
+`storage.default.intervals=15`.
 
-**Case.** Names of sections and keys are the same in any case, and so are names that refer to a
-section. Values keep their case. Only the keys in `spark.conf` keep theirs, and their dots need no
-quotes.
+**Case.** Case does not matter in the names of sections and keys, nor in values that name a section.
+It matters in all other values, and in the keys of `spark.conf`, whose dots need no quotes.
 
-**Types.** A list may be written as a text, separated by spaces. Numbers and booleans may be written
-as texts; one that cannot be read is an error (Burrow takes it for 0).
+**Types.** You can write a list as a text, separated by spaces, and numbers and booleans as texts. A
+number or boolean that cannot be read is an error (Burrow uses 0 or false).
+
+**Regular expressions** are in RE2's dialect, which is Go's. They may match anywhere in a name; use
+`^` and `$` to match a whole name.
 
 **Environment.** A variable overrides a key of the file: `BURROW_` and the path of the key in upper
 case, with `_` for `.` and `-`, as in `BURROW_STORAGE_DEFAULT_MIN_DISTANCE=1`. Empty variables are
-ignored, lists are separated by spaces, tables are JSON objects. A variable cannot make a section:
-`[cluster.x]` has to be in the file for `BURROW_CLUSTER_X_SERVERS` to count. Only `tls`, `sasl` and
-`iam` sections that the file refers to may be left to the environment. `env-var-prefix` changes
+ignored, lists are separated by spaces, tables are JSON objects. A variable cannot create a section:
+`BURROW_CLUSTER_X_SERVERS` has an effect only if the file has `[cluster.x]`. Only `tls`, `sasl` and
+`iam` sections that the file refers to can be in the environment alone. `env-var-prefix` changes
 `BURROW`.
 
-**What is wrong** is told all at once, one line each, and nothing starts. An unknown key or section
-is a warning, as Burrow ignores it; `warren check-config --strict` takes it for a problem. Problems
-in sections that nothing refers to are warnings, as Burrow never looks there. So is a configuration
-without any cluster, and a section that this version does nothing with yet.
+**Errors.** Warren reports all errors at once, one line each, and does not start. An unknown key or
+section is only a warning, because Burrow ignores it; with `warren check-config --strict` it is an
+error. Errors in sections that nothing refers to are warnings, because Burrow never reads these. A
+configuration without any cluster is a warning too.
 
-**Files.** A relative path, of a template or any other file, starts at the working directory of
-Warren, as in Burrow, and not at the directory of the configuration.
+**Files.** A relative path, of a template or any other file, starts at Warren's working directory,
+as in Burrow, not at the directory of the configuration.
 
 **Old names.** `group-whitelist` and `group-blacklist` work, with a warning.
 
-**Left out.** A storage, an evaluator and an HTTP server that are not in the file are made up under
-the name `default`; the HTTP server then takes any free port."""
+**Defaults.** If the file has no storage, evaluator or HTTP server, Warren adds one with the name
+`default`; the HTTP server then listens on any free port."""
 
 SAMPLE = """\
 # Every key of Warren's configuration, which is Burrow's, with its default.
-# Keys that start with # have no default, or are in a section that is not used here.
-# docs/configuration.md says how this file is found and what the environment can override."""
+# Keys after a # have no default, or belong to a section that is not used here.
+# docs/configuration.md explains how Warren finds this file, and the environment variables."""
 
 ABOUT = {
     "general": "The process.",
     "logging": "Log lines, one JSON object each.",
-    "zookeeper": "Only with a notifier: where instances of Warren agree on the one that notifies.",
-    "spark": "Warren's own: the Spark session that reads, decodes and keeps history.",
-    "metrics": "Warren's own: how many series `/metrics` has.",
-    "history": "Warren's own: what is kept of the past; nothing without this section or a sink.",
-    "client-profile": "How to connect to Kafka; clusters and consumers name one.",
-    "tls": "Certificates; client profiles, ZooKeeper, HTTP servers and sinks name one.",
-    "sasl": "A log-in; client profiles name one.",
-    "iam": "A log-in to AWS MSK; client profiles name one.",
+    "zookeeper": "Only with a notifier: where instances of Warren agree which of them notifies.",
+    "spark": "Warren's own: the Spark session that reads and decodes commits and writes history.",
+    "metrics": "Warren's own: limits the number of series in `/metrics`.",
+    "history": "Warren's own: the history table; written only with this section or a sink.",
+    "client-profile": "How to connect to Kafka; clusters and consumers refer to it by name.",
+    "tls": "Certificates; client profiles, ZooKeeper, HTTP servers and sinks refer to it by name.",
+    "sasl": "A log-in; client profiles refer to it by name.",
+    "iam": "A log-in to AWS MSK; client profiles refer to it by name.",
     "cluster": "A Kafka cluster whose topics and log ends are read.",
-    "consumer": "Where the commits of a cluster's groups are read.",
-    "storage": "The history of commits that verdicts are made from. At most one.",
+    "consumer": "Where Warren reads the commits of a cluster's groups.",
+    "storage": "The latest commits of each partition, which verdicts are based on. At most one.",
     "evaluator": "How verdicts are made. At most one.",
     "httpserver": "Where the HTTP API listens.",
-    "notifier": "Who is told about bad groups, and how; see [notifiers](notifiers.md).",
-    "http": "A request to a URL with a body made by a template, and what every notifier has.",
-    "slack": "A message in a channel of Slack; templates are not needed.",
+    "notifier": "Who gets notifications about bad groups, and how; see [notifiers](notifiers.md).",
+    "http": "A request to a URL with a body from a template, and the keys of every notifier.",
+    "slack": "A message in a Slack channel; needs no templates.",
     "alertmanager": "An alert in Prometheus' Alertmanager; `extras` are its labels.",
-    "email": "A mail made by a template that begins with `Subject: `, and what every notifier has.",
-    "sink": "Warren's own: where history goes on to, moment by moment. See docs/sinks.md.",
-    "influxdb": "Points as Telegraf's burrow input writes them, and what every sink has.",
+    "email": "A mail from a template that begins with `Subject: `, and the keys of every notifier.",
+    "sink": "Warren's own: another system that gets the history. See docs/sinks.md.",
+    "influxdb": "Points as Telegraf's burrow input writes them, and the keys of every sink.",
     "elasticsearch": "Documents as Telegraf writes them, to Elasticsearch 7 to 9 and OpenSearch.",
-    "parquet": "The rows of history, as Parquet files elsewhere.",
-    "delta": "The rows of history, in a Delta table elsewhere.",
-    "console": "A table of the worst groups on stdout, for a look.",
+    "parquet": "The rows of history, as Parquet files in another place.",
+    "delta": "The rows of history, as a Delta table in another place.",
+    "console": "A table of the worst groups on stdout, to try it out.",
 }
 
 
-# Sections of the sample that are in use; the rest stand there as comments.
+# Sections of the sample that are in use; the others are comments.
 _IN_USE = {
     "general": "",
     "logging": "",
@@ -120,7 +123,7 @@ def markdown() -> str:
 
 
 def toml() -> str:
-    """Write config/burrow.toml, which documents and at the same time is a configuration."""
+    """Write config/burrow.toml, which documents every key and is itself a valid configuration."""
     parts = [SAMPLE]
     for kind, struct in SINGLE.items():
         parts.append(_sample(kind, kind, keys_of(struct)))
@@ -168,34 +171,34 @@ def _default(key: Key) -> str:
 
 
 def has_default(key: Key) -> bool:
-    """Say whether leaving a key out gives it a value; an empty text, list or table is none."""
+    """Say whether a key has a default; an empty text, list or table does not count."""
     return not key.is_required and key.default not in (None, "", (), Secret(), FrozenMap())
 
 
 def _meaning(key: Key) -> str:
     notes = [key.description]
     if "formerly" in key.extra:
-        notes.append(f"Formerly `{key.extra['formerly']}`, which still works.")
+        notes.append(f"Its old name `{key.extra['formerly']}` still works.")
     if key.file_name:
-        notes.append(f"Or `{key.file_name}`, the path of a file that holds it.")
+        notes.append(f"Or `{key.file_name}`: the path of a file that contains it.")
     if "unused" in key.extra:
-        notes.append(f"Accepted and not used: {key.extra['unused']}.")
+        notes.append(f"Has no effect: {key.extra['unused']}.")
     if "file_only" in key.extra:
-        notes.append(f"Not from the environment: {key.extra['file_only']}.")
+        notes.append(f"Cannot be set in the environment: {key.extra['file_only']}.")
     return " ".join(notes)
 
 
 def _samples(kind: str, classes: Mapping[str, type[Section]]) -> Iterator[str]:
-    """Write a section for each class-name: the first in full, the rest with what is their own."""
-    told: set[str] = set()
+    """Write a section for each class-name: the first with all keys, the others with their own."""
+    shared: set[str] = set()
     for class_name, struct in classes.items():
-        keys = [key for key in keys_of(struct) if key.name not in told]
+        keys = [key for key in keys_of(struct) if key.name not in shared]
         if any(key.name != "class-name" for key in keys):
             name = _IN_USE.get(kind) or _EXAMPLE_NAMES.get(kind) or class_name
             yield _sample(kind, f"{kind}.{name}", keys, class_name)
-        if not told:
+        if not shared:
             every = [{key.name for key in keys_of(each)} for each in classes.values()]
-            told = set.intersection(*every) - {"class-name"}
+            shared = set.intersection(*every) - {"class-name"}
 
 
 def _sample(kind: str, path: str, keys: Iterable[Key], class_name: str = "") -> str:

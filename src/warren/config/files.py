@@ -1,6 +1,6 @@
-"""The file and the environment: found as Burrow finds them, read into plain tables.
+"""Finds the file and the environment's variables as Burrow does, and reads them into plain tables.
 
-Keys come out in lower case, because Burrow's are case-insensitive; values keep theirs.
+Keys become lower case, because Burrow ignores their case; values keep theirs.
 """
 
 import json
@@ -52,13 +52,13 @@ def _value(found: re.Match[str]) -> str:
 class Environment:
     """The variables of one prefix. `storage.default.intervals` is BURROW_STORAGE_DEFAULT_INTERVALS.
 
-    Empty variables are ignored; the ones that were asked for are remembered.
+    Empty variables are ignored. The names that were looked up are remembered, to report the others.
     """
 
     def __init__(self, variables: Mapping[str, str], prefix: str) -> None:
         self._variables = {name: value for name, value in variables.items() if value}
         self._prefix = prefix
-        self._asked: set[str] = set()
+        self._looked_up: set[str] = set()
 
     def variable(self, path: str) -> str:
         name = f"{self._prefix}_{path}" if self._prefix else path
@@ -66,37 +66,39 @@ class Environment:
 
     def get(self, path: str) -> str | None:
         name = self.variable(path)
-        self._asked.add(name)
+        self._looked_up.add(name)
         return self._variables.get(name)
 
     def mentions(self, section: str) -> bool:
-        """Say whether any variable could be about a section."""
+        """Say whether any variable may belong to a section."""
         start = self.variable(section) + "_"
         return any(name.startswith(start) for name in self._variables)
 
     def ignored(self, sections: Iterable[str]) -> list[str]:
-        """List the variables that look like keys of these sections and are none."""
+        """List the variables that look like keys of these sections but are not."""
         if not self._prefix:
             return []
         starts = tuple(self.variable(section) + "_" for section in sections)
         return sorted(
-            name for name in self._variables if name.startswith(starts) and name not in self._asked
+            name
+            for name in self._variables
+            if name.startswith(starts) and name not in self._looked_up
         )
 
 
 Table = dict[str, Any]
 
-# The order in which Burrow tries them; those without a reader are found, and then refused.
+# In the order in which Burrow tries them; a format without a reader is found, and then refused.
 EXTENSIONS = (
     *("json", "toml", "yaml", "yml", "properties", "props", "prop", "hcl", "tfvars"),
     *("dotenv", "env", "ini"),
 )
-# Spark's settings are the only keys with capitals that mean something.
+# Only in the keys of Spark's settings case matters.
 _CASE_KEPT = ("spark", "conf")
 
 
 def find(path: Path) -> Path:
-    """Give the file to read: PATH itself, or the first `burrow.*` of a directory."""
+    """Return the file to read: PATH itself, or the first `burrow.*` of a directory."""
     if not path.is_dir():
         return path
     for extension in EXTENSIONS:
@@ -108,15 +110,15 @@ def find(path: Path) -> Path:
 
 
 def read(file: Path) -> tuple[Table, list[str]]:
-    """Read a file; also tells of keys that were given twice, in different case."""
-    table = _parsed(file)
+    """Read a file; also returns the keys that it has twice, in different case."""
+    table = _parse_file(file)
     if not isinstance(table, dict):
         raise ConfigError(file, ["holds no sections, such as [cluster.local]"])
     twice: list[str] = []
     return _lower(table, (), twice), twice
 
 
-def _parsed(file: Path) -> Any:
+def _parse_file(file: Path) -> Any:
     extension = file.suffix.removeprefix(".").lower()
     if extension in EXTENSIONS and extension not in _READERS:
         readable = ", ".join(sorted(_READERS))
@@ -131,7 +133,7 @@ def _parsed(file: Path) -> Any:
     except ValueError as error:
         raise ConfigError(file, [f"syntax error: {error}"]) from error
     except RecursionError as error:
-        raise ConfigError(file, ["syntax error: values in values, too deep to read"]) from error
+        raise ConfigError(file, ["syntax error: values are nested too deep"]) from error
 
 
 def _lower(table: Table, path: tuple[str, ...], twice: list[str]) -> Table:
@@ -143,7 +145,7 @@ def _lower(table: Table, path: tuple[str, ...], twice: list[str]) -> Table:
             twice.append(".".join(inside))
         match raw_value:
             case dict() if inside == _CASE_KEPT:
-                lowered[name] = _dotted(raw_value)
+                lowered[name] = _join_dotted(raw_value)
             case dict():
                 lowered[name] = _lower(raw_value, inside, twice)
             case _:
@@ -151,21 +153,21 @@ def _lower(table: Table, path: tuple[str, ...], twice: list[str]) -> Table:
     return lowered
 
 
-def _dotted(table: Table, start: str = "") -> Table:
-    """Put together again what the dots of Spark's settings, unquoted, have taken apart."""
-    together: Table = {}
+def _join_dotted(table: Table, start: str = "") -> Table:
+    """Join the keys of Spark's settings again, which TOML splits at unquoted dots."""
+    joined: Table = {}
     for name, value in table.items():
         path = f"{start}{name}"
         is_part = isinstance(value, dict) and value
-        together |= _dotted(value, f"{path}.") if is_part else {path: value}
-    return together
+        joined |= _join_dotted(value, f"{path}.") if is_part else {path: value}
+    return joined
 
 
 class _YamlLoader(yaml.SafeLoader):
-    """Every scalar stays a text: a key's type knows best what `0.10` or `on` was to mean."""
+    """Every scalar stays a text: only a key's type can say what `0.10` or `on` means."""
 
     def construct_document(self, node: yaml.Node) -> Any:
-        self.deep_construct = True  # refuses a value that holds itself
+        self.deep_construct = True  # refuses a value that contains itself
         return super().construct_document(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002  PyYAML's signature

@@ -1,4 +1,4 @@
-"""What reading and checking a configuration brings to light, gathered so that all can be told."""
+"""Collects everything found in a configuration, so that all problems are reported at once."""
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
@@ -9,7 +9,7 @@ from warren.config.secrets import shown
 
 
 def one_line(text: str) -> str:
-    """Keep a name or a value with line breaks in it from making a line of its own."""
+    """Escape line breaks, so that a name or value cannot forge a line of its own."""
     return text.replace("\n", "\\n").replace("\r", "\\r")
 
 
@@ -30,18 +30,18 @@ class Findings:
     origins: dict[str, str] = field(default_factory=dict)
 
     def refuse(self, path: str, text: str) -> None:
-        """Note a problem; the first of a key is enough."""
+        """Note a problem, unless the key already has one."""
         if all(problem.path != path for problem in self.problems):
             self.problems.append(ConfigProblem(path, text))
 
     def refuse_value(self, path: str, value: str, problem: str) -> None:
-        """Refuse a value that was accepted by itself and does not do in its place."""
+        """Refuse a value that is valid by itself but not in its place."""
         origin = self.origins.get(path, "")
         source = f" (from {origin})" if origin.startswith("environment") else ""
         self.refuse(path, f"{value}{source} {problem}")
 
     def can_use(self, path: str, file: str, read: Callable[[str], object]) -> bool:
-        """Refuse a file, where one is named, that READ raises ValueError about."""
+        """Refuse FILE if READ raises ValueError for it; an empty name passes."""
         try:
             if file:
                 read(file)
@@ -53,14 +53,14 @@ class Findings:
     def warn(self, path: str, text: str) -> None:
         self.warnings.append(one_line(f"{path}: {text}"))
 
-    def not_known(self, path: str, what: str, known: Iterable[str]) -> None:
-        """Note a key or section nobody knows, with the nearest that somebody does."""
+    def note_unknown(self, path: str, what: str, known: Iterable[str]) -> None:
+        """Note an unknown key or section, with the most similar known one."""
         near = difflib.get_close_matches(path.rpartition(".")[2], list(known), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         self.unknown.append(one_line(f"{path}: unknown {what}{hint}"))
 
     def excuse(self, idle: Mapping[str, str]) -> set[str]:
-        """Turn problems of sections that nothing uses into warnings; gives those sections."""
+        """Turn the problems of sections that nothing uses into warnings; returns those sections."""
         excused: set[str] = set()
         for problem in list(self.problems):
             section = next((name for name in idle if _is_in(problem.path, name)), None)

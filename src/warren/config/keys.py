@@ -1,10 +1,10 @@
-"""What a key of the file is: its name, type, bounds, default and description, read off a Struct.
+"""The keys of a section: name, type, bounds, default and description, read from a Struct.
 
 A section is a Struct; a key is a field of it, `Annotated` with what it accepts and what it means:
 
     intervals: Annotated[Count, key("Commits kept for each partition.")] = 10
 
-That line is all it takes: reading, checking, `check-config` and the documentation follow from it.
+That line is enough: reading, checking, `check-config` and the documentation follow from it.
 Checks of hosts, ports and paths return the text to keep, or raise ValueError with the reason.
 """
 
@@ -34,7 +34,7 @@ _SHORT = re.compile(r"0\.(?:9|10|11)(?:\.\d+)?")
 
 
 def resolve(text: str) -> str:
-    """Give the full form, as `0.10` is `0.10.0.0`; raises ValueError for what is no version."""
+    """Return the full form: `0.10` is `0.10.0.0`. Raises ValueError if it is not a version."""
     if text in _OLD:
         return _OLD[text]
     if _SHORT.fullmatch(text):
@@ -45,7 +45,7 @@ def resolve(text: str) -> str:
 
 
 def kafka_version(text: str) -> str:
-    """Accept a version and keep it as written: the HTTP API shows it so."""
+    """Accept a version and keep it as written, because the HTTP API shows it like that."""
     resolve(text)
     return text
 
@@ -61,7 +61,7 @@ _ZOOKEEPER_PATH = re.compile(r"/|(?:/[a-zA-Z0-9_-][a-zA-Z0-9_.-]*)+")
 def host_port(text: str) -> str:
     """Accept one server of a list; an IPv6 address needs its brackets."""
     if _is_several(text):
-        raise ValueError("it is more than one; a list is written as a list, or with spaces")
+        raise ValueError("it is more than one; write a list, or separate them by spaces")
     host, port = split(text)
     _check_host(host)
     _check_port(port, lowest=1)
@@ -78,7 +78,7 @@ def listen_address(text: str) -> str:
 
 
 def split(text: str) -> tuple[str, str]:
-    """Part an address at its last colon; brackets around the host are removed."""
+    """Split an address at its last colon; brackets around the host are removed."""
     if _is_several(text):
         raise ValueError("it is more than one")
     if scheme := _SCHEME.match(text):
@@ -107,10 +107,10 @@ def url(text: str) -> str:
     if parts.scheme not in {"http", "https"}:
         raise ValueError("it does not begin with http:// or https://")
     if re.search(r"[\s\x00-\x1f\x7f]", text):
-        raise ValueError("it has blanks in it")
+        raise ValueError("it contains blanks")
     if not parts.hostname:
         raise ValueError("the host is missing")
-    if parts.port == 0:  # and what is no port raises ValueError here
+    if parts.port == 0:  # reading an invalid port raises ValueError
         raise ValueError("port 0 is out of range")
     return text.rstrip("/")
 
@@ -136,7 +136,7 @@ def zookeeper_path(text: str) -> str:
 
 
 def consumers_parent(text: str) -> str:
-    """Accept the chroot of a `kafka_zk` consumer, below which `/consumers` is looked for."""
+    """Accept the chroot of a `kafka_zk` consumer, which has `/consumers` below it."""
     zookeeper_path(f"{text}/consumers")
     return text
 
@@ -164,25 +164,25 @@ def _check_port(port: str, lowest: int) -> None:
 
 
 class Check(NamedTuple):
-    """What makes a text acceptable, beyond being one, and how to say so."""
+    """A further condition for a text, and its description for people."""
 
     accept: Callable[[str], str]  # the text to keep; raises ValueError with the reason
     allowed: str
 
 
 class Tolerated(Exception):
-    """A value that Burrow complains about and replaces."""
+    """A value that Burrow warns about and replaces."""
 
-    def __init__(self, complaint: str, instead: str) -> None:
-        super().__init__(complaint)
-        self.instead = instead
+    def __init__(self, warning: str, replacement: str) -> None:
+        super().__init__(warning)
+        self.replacement = replacement
 
 
 def key(description: str, **extra: str) -> Meta:
     """Describe a key.
 
-    `extra` may say: `unused`, why it does nothing here; `formerly`, its old name; `example`;
-    `default`, when that is not a value; `file_only`, why the environment cannot set it.
+    `extra` may have: `unused`, why it has no effect here; `formerly`, its old name; `example`;
+    `default`, if it cannot be shown as a value; `file_only`, why the environment cannot set it.
     """
     return Meta(description=description, extra=extra)
 
@@ -202,8 +202,8 @@ def _regexp(text: str) -> str:
 
 
 Seconds = Annotated[int, Meta(ge=0)]
-NonNegative = Annotated[int, Meta(ge=0)]  # groups, messages and the like; 0 often is no limit
-Period = Annotated[int, Meta(ge=1)]  # seconds; a timer that never rests is a mistake
+NonNegative = Annotated[int, Meta(ge=0)]  # groups, messages and so on; 0 often means no limit
+Period = Annotated[int, Meta(ge=1)]  # seconds; not 0, which would be a loop without a pause
 Count = Annotated[int, Meta(ge=1)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Name = Annotated[str, Check(str.lower, "the name of a section")]  # section names are lower case
@@ -239,7 +239,7 @@ class Key(NamedTuple):
 
     @property
     def file_name(self) -> str:
-        """The key that names a file with the value, which only secrets have."""
+        """The key for a file that holds the value; only secrets have one."""
         return f"{self.name}-file" if self.type is Secret else ""
 
     @property
@@ -249,8 +249,8 @@ class Key(NamedTuple):
 
 @functools.cache
 def keys_of(section: type[msgspec.Struct]) -> tuple[Key, ...]:
-    """List the keys of a section: class-name, its own, then the group lists all have."""
-    described = ((field, *unwrap(field.type)) for field in msgspec.structs.fields(section))
+    """List the keys of a section: class-name, its own, then the group lists that many share."""
+    fields = ((field, *unwrap(field.type)) for field in msgspec.structs.fields(section))
     keys = (
         Key(
             name=field.encode_name,
@@ -261,7 +261,7 @@ def keys_of(section: type[msgspec.Struct]) -> tuple[Key, ...]:
             description=meta.description or "",
             extra=meta.extra or {},
         )
-        for field, plain, annotations in described
+        for field, plain, annotations in fields
         for meta in annotations
         if isinstance(meta, Meta) and meta.description
     )
@@ -269,7 +269,7 @@ def keys_of(section: type[msgspec.Struct]) -> tuple[Key, ...]:
 
 
 def unwrap(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Part a type from its annotations; `| None`, which only a default can be, is dropped."""
+    """Separate a type from its annotations; drop `| None`, which is only for defaults."""
     annotations: tuple[Any, ...] = ()
     if get_origin(hint) is Annotated:
         hint, *rest = get_args(hint)

@@ -1,7 +1,7 @@
-"""From a file and the environment to a Config, or to every reason why not.
+"""Builds a Config from a file and the environment, or raises an error with every problem.
 
-The Config is complete even if full of problems, so that what concerns several sections is checked,
-and reported, together with the rest.
+The Config is complete even if it has problems, so that checks across sections run, and are
+reported, together with the rest.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ import msgspec
 from warren.config import files
 from warren.config.checks import check, idle_sections
 from warren.config.config import (
-    ASKED_FOR,
     IMPLICIT,
     LOOKED_UP,
     NAMED,
+    OFF_BY_DEFAULT,
     ONLY_ONE,
     SINGLE,
     Config,
@@ -33,20 +33,20 @@ from warren.config.values import SectionReader
 from warren.errors import ConfigError
 
 IN_ARGUMENTS = (
-    "what is secret in it shows in the arguments of Spark's processes on other machines; leave it "
-    "to a file there"
+    "a secret in it is visible in the arguments of Spark's processes on other machines; put it "
+    "into a file there"
 )
 
 
-def notice(config: Config, findings: Findings) -> None:
+def add_warnings(config: Config, findings: Findings) -> None:
     if not config.clusters:
         findings.warn("cluster", "there is no [cluster.NAME]: nothing to monitor")
     is_local = config.spark.master.startswith("local")
     if config.history is not None and not is_local and "://" not in config.history_directory:
         findings.warn(
             "history.directory",
-            f"it is a path, and Spark runs on {config.spark.master}: unless all its machines share "
-            "that path, each writes its part to its own disk; give a URL",
+            f"it is a path, and Spark runs on {config.spark.master}: unless all machines share "
+            "that path, each writes its part to its own disk; use a URL",
         )
     for name, value in config.spark.conf.items():
         is_ours = is_local or name.startswith("spark.driver.")
@@ -63,12 +63,12 @@ class Assembly:
 
     def config(self) -> Config:
         for kind in sorted(self._tables.keys() - SINGLE.keys() - NAMED.keys()):
-            self._findings.not_known(kind, "section", [*SINGLE, *NAMED])
+            self._findings.note_unknown(kind, "section", [*SINGLE, *NAMED])
         named: dict[str, Any] = {kind: self._modules(kind) for kind in NAMED}
         for kind in ONLY_ONE:
             named[kind] = self._only(kind, named[kind])
         single: dict[str, Any] = {kind: self._single(kind) for kind in SINGLE}
-        if single["history"] is None and named.get("sink"):  # sinks are fed from it
+        if single["history"] is None and named.get("sink"):  # sinks read from it
             single["history"] = self._reader.section(SINGLE["history"], "history", {})
         profiles = named["client-profile"].values()
         sinks = [sink for sink in named["sink"].values() if isinstance(sink, HttpSink)]
@@ -90,7 +90,7 @@ class Assembly:
     def _single(self, kind: str) -> Section | None:
         table = self._table(kind)
         absent = kind not in self._tables and not self._environment.mentions(kind)
-        needs_file = kind in ASKED_FOR or any(key.is_required for key in keys_of(SINGLE[kind]))
+        needs_file = kind in OFF_BY_DEFAULT or any(key.is_required for key in keys_of(SINGLE[kind]))
         if absent and needs_file:
             return None
         self._note_unknown(kind, table, keys_of(SINGLE[kind]))
@@ -115,9 +115,9 @@ class Assembly:
         table = {} if table is None else table  # YAML's section without keys
         if not isinstance(table, dict):
             if kind in LOOKED_UP:
-                self._findings.not_known(path, f"key; sections are written [{kind}.NAME]", [])
+                self._findings.note_unknown(path, f"key; sections are written [{kind}.NAME]", [])
             else:
-                self._findings.refuse(path, f"is outside of a section; must be in [{kind}.NAME]")
+                self._findings.refuse(path, f"is outside a section; must be in [{kind}.NAME]")
             return None
         classes = NAMED[kind]
         struct = classes.get("") or self._of_class(path, table, classes)
@@ -128,7 +128,7 @@ class Assembly:
     def _of_class(
         self, path: str, table: Table, classes: Mapping[str, type[Section]]
     ) -> type[Section]:
-        """Choose by class-name; after a wrong one, what all have in common can be checked still."""
+        """Choose by class-name; after a wrong one, still check the keys that all classes have."""
         first = next(iter(classes.values()))
         key = next(key for key in keys_of(first) if key.name == "class-name")
         found = self._reader.find(path, key, table)
@@ -140,7 +140,7 @@ class Assembly:
         return min(classes.values(), key=lambda each: len(keys_of(each)))
 
     def _add_from_environment(self, kind: str, named: dict[str, Any], referred: set[str]) -> None:
-        """Read sections that are named in the file and stand in the environment alone.
+        """Read sections that the file refers to and only the environment has.
 
         Burrow looks these kinds up key by key, so that passwords can be kept out of the file.
         """
@@ -166,7 +166,7 @@ class Assembly:
         if isinstance(table, dict):
             return table
         form = f"{kind}.NAME" if kind in NAMED else kind
-        self._findings.not_known(kind, f"key; sections are written [{form}]", [])
+        self._findings.note_unknown(kind, f"key; sections are written [{form}]", [])
         return {}
 
     def _note_unknown(
@@ -182,7 +182,7 @@ class Assembly:
             if name in elsewhere:
                 self._findings.warn(f"{path}.{name}", "not used by a section of this class-name")
             else:
-                self._findings.not_known(f"{path}.{name}", "key", [key.name for key in keys])
+                self._findings.note_unknown(f"{path}.{name}", "key", [key.name for key in keys])
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Loaded:
@@ -197,9 +197,9 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
     check(config, findings)
     excused = findings.excuse(idle_sections(config))
     if findings.problems:
-        # An unknown key is often the reason why another is missing.
+        # An unknown key is often a misspelt one that is now missing.
         raise ConfigError(file, [*map(str, findings.problems), *findings.unknown])
-    notice(config, findings)
+    add_warnings(config, findings)
     for variable in environment.ignored([*SINGLE, *NAMED]):
         findings.warn(f"environment {variable}", "sets nothing; no section has such a key")
     if "zookeeper" in excused:

@@ -21,16 +21,16 @@ from warren.config.secrets import Secret
 from warren.config.sections import NamedSection
 from warren.model.group_filter import GroupFilter
 
-_NO_THREADS = "nothing waits in queues or for workers here"
+_NO_THREADS = "Warren has no such queues and workers"
 
 
 class Filtered(NamedSection, frozen=True, kw_only=True):
-    """A module that cares about some groups only."""
+    """A module that accepts only some groups."""
 
     group_allowlist: Annotated[
         Regexp,
         key(
-            "Only groups in whose name this is found; all if empty.",
+            "Only groups whose name matches; all if empty.",
             formerly="group-whitelist",
             example="^important-",
         ),
@@ -38,7 +38,7 @@ class Filtered(NamedSection, frozen=True, kw_only=True):
     group_denylist: Annotated[
         Regexp,
         key(
-            "Except groups in whose name this is found; none if empty.",
+            "Except groups whose name matches; none if empty.",
             formerly="group-blacklist",
             example="^(console-consumer-|python-kafka-consumer-|quick-).*$",
         ),
@@ -50,17 +50,18 @@ class Filtered(NamedSection, frozen=True, kw_only=True):
 
 
 class Cluster(NamedSection, frozen=True, kw_only=True):
-    class_name: Annotated[str, key("What kind of cluster.")] = "kafka"
+    class_name: Annotated[str, key("The kind of cluster.")] = "kafka"
     servers: Annotated[
-        tuple[HostPort, ...], key("Brokers to ask first.", example='["localhost:9092"]')
+        tuple[HostPort, ...], key("Brokers to connect to first.", example='["localhost:9092"]')
     ]
     client_profile: Annotated[
         Name, key("The `client-profile` section to connect with.", example="local")
     ] = ""
-    offset_refresh: Annotated[Period, key("Seconds between readings of the log ends.")] = 10
-    topic_refresh: Annotated[Period, key("Seconds between readings of the topic list.")] = 60
+    offset_refresh: Annotated[Period, key("Seconds between two reads of the log ends.")] = 10
+    topic_refresh: Annotated[Period, key("Seconds between two reads of the topic list.")] = 60
     groups_reaper_refresh: Annotated[
-        Seconds, key("Seconds between removals of groups the brokers no longer know; 0 is never.")
+        Seconds,
+        key("Seconds between two removals of groups that the brokers no longer have; 0 is never."),
     ] = 0
 
 
@@ -68,7 +69,7 @@ class Consumer(Filtered, frozen=True, kw_only=True):
     class_name: Annotated[
         str,
         key(
-            "Where commits are read: Kafka's offsets topic; the brokers, asked group by group "
+            "Where Warren reads commits: Kafka's offsets topic; the brokers, polled group by group "
             "(Warren's own); ZooKeeper; ZooKeeper for Storm's spouts."
         ),
     ] = "kafka"
@@ -84,16 +85,16 @@ class Consumer(Filtered, frozen=True, kw_only=True):
             example="local",
         ),
     ] = ""
-    offsets_topic: Annotated[str, key("`kafka`: topic that holds the commits.")] = (
+    offsets_topic: Annotated[str, key("`kafka`: the topic with the commits.")] = (
         "__consumer_offsets"
     )
-    start_latest: Annotated[bool, key("`kafka`: begin at the end of the topic.")] = False
+    start_latest: Annotated[bool, key("`kafka`: start at the end of the topic.")] = False
     backfill_earliest: Annotated[
-        bool, key("`kafka`: with start-latest, read what was there before as well.")
+        bool, key("`kafka`: with start-latest, then read the older commits too.")
     ] = False
     isolation_level: Annotated[
         Literal["read-committed", "read-uncommitted"],
-        key("Warren's own, `kafka`: whether commits of aborted transactions are left out."),
+        key("Warren's own, `kafka`: with read-committed, ignore commits of aborted transactions."),
     ] = "read-committed"
     group_refresh: Annotated[
         Seconds,
@@ -114,25 +115,26 @@ class Consumer(Filtered, frozen=True, kw_only=True):
 
 
 class Storage(Filtered, frozen=True, kw_only=True):
-    class_name: Annotated[str, key("Where history is kept.")] = "inmemory"
+    class_name: Annotated[str, key("Where the commits are kept.")] = "inmemory"
     intervals: Annotated[Count, key("Commits kept for each partition.")] = 10
     expire_group: Annotated[
-        Period, key("Seconds after its last commit at which a group is forgotten.")
+        Period, key("Seconds after its last commit when a group is removed.")
     ] = 604_800
     min_distance: Annotated[
-        int, key("Commits of a partition closer than this many seconds are kept as one.")
+        int, key("Commits of a partition closer together than this many seconds count as one.")
     ] = 0
     max_groups: Annotated[
-        NonNegative, key("Warren's own. Groups of a cluster, at most; 0 is no limit.")
+        NonNegative, key("Warren's own. At most this many groups per cluster; 0 is no limit.")
     ] = 500_000
     max_topics: Annotated[
-        NonNegative, key("Warren's own. Topics of a cluster, at most; 0 is no limit.")
+        NonNegative, key("Warren's own. At most this many topics per cluster; 0 is no limit.")
     ] = 200_000
     max_partitions: Annotated[
         NonNegative,
         key(
-            "Warren's own. Partitions of all groups of a cluster, at most, about 0.5 kB of memory "
-            "each; 0 is no limit. What does not fit is left out, counted and logged."
+            "Warren's own. At most this many partitions of all groups per cluster, with about 0.5 "
+            "kB of memory each; 0 is no limit. Commits beyond a limit are dropped, counted and "
+            "logged."
         ),
     ] = 5_000_000
     workers: Annotated[Count, key("Burrow's threads.", unused=_NO_THREADS)] = 20
@@ -141,22 +143,24 @@ class Storage(Filtered, frozen=True, kw_only=True):
 
 class Evaluator(NamedSection, frozen=True, kw_only=True):
     class_name: Annotated[str, key("How verdicts are made.")] = "caching"
-    expire_cache: Annotated[Seconds, key("Seconds that a verdict may be old.")] = 10
+    expire_cache: Annotated[Seconds, key("Highest age of a verdict, seconds.")] = 10
     minimum_complete: Annotated[
         float,
         Meta(le=1),
         key(
-            "Part of the window, up to 1, that must be filled before a partition can be bad; 0, "
-            "and anything below, asks for nothing."
+            "Part of the window, up to 1, that must be filled before a partition can be bad; with "
+            "0 or less, nothing has to be filled."
         ),
     ] = 0.0
-    allowed_lag: Annotated[NonNegative, key("Lag, in messages, that counts as none.")] = 0
+    allowed_lag: Annotated[
+        NonNegative, key("Lag, in messages, up to which a partition counts as having none.")
+    ] = 0
 
 
 class HttpServer(NamedSection, frozen=True, kw_only=True):
-    address: Annotated[Listen, key("Where to listen; :0 is any free port.", example=":8000")]
+    address: Annotated[Listen, key("Address to listen on; :0 is any free port.", example=":8000")]
     timeout: Annotated[
-        int, key("Time-out of a request and of an idle connection, seconds; 0 is none.")
+        int, key("Time-out of a request and of an idle connection, seconds; 0 is no time-out.")
     ] = 300
     tls: Annotated[
         Name,
@@ -165,37 +169,35 @@ class HttpServer(NamedSection, frozen=True, kw_only=True):
     client_cafile: Annotated[
         str,
         key(
-            "Warren's own, with `tls`: only clients with a certificate of these authorities, PEM.",
+            "Warren's own, with `tls`: accept only clients with a certificate from these CAs, PEM.",
             example="clients.pem",
         ),
     ] = ""
     read_token: Annotated[
         Secret,
         key(
-            "Warren's own. Who asks must give it, as bearer token or as password of basic "
-            "authentication; probes below /burrow/admin need none.",
+            "Warren's own. If set, requests need it as bearer token or as password of basic "
+            "authentication, except probes below /burrow/admin.",
             example="secret",
         ),
     ] = Secret()
     write_token: Annotated[
         Secret,
         key(
-            "Warren's own. The same for who changes something: DELETE, and POST of the log level; "
-            "it is good for reading too.",
+            "Warren's own. The same for requests that change something: DELETE, and POST of the "
+            "log level. It is also valid for reading.",
             example="secret",
         ),
     ] = Secret()
     allowed_hosts: Annotated[
         tuple[AllowedHost, ...],
         key(
-            "Warren's own. Further names under which people reach it with a browser; .example.com "
-            "is that and all names below it, * is any name.",
+            "Warren's own. Further host names under which browsers reach this server; .example.com "
+            "means that name and all below it, * any name.",
             example='["warren.example.com"]',
         ),
     ] = ()
-    allow_writes: Annotated[
-        bool, key("Warren's own. Whether requests may change anything at all.")
-    ] = True
+    allow_writes: Annotated[bool, key("Warren's own. Whether requests may change anything.")] = True
     max_connections: Annotated[
-        Count, key("Warren's own. Connections at a time, for each worker; more have to wait.")
+        Count, key("Warren's own. Connections at once, for each worker; more have to wait.")
     ] = 512

@@ -1,6 +1,6 @@
-"""Notifiers: what all have in common, then one Struct for each class-name.
+"""Notifiers: first the keys of all, then one Struct for each class-name.
 
-A new class is a Struct here and a line in `NOTIFIERS`.
+A new class needs a Struct here and a line in `NOTIFIERS`.
 """
 
 import re
@@ -41,7 +41,7 @@ class Notifier(Filtered, frozen=True, kw_only=True):
     template_open: Annotated[
         str,
         key(
-            "Template of the message about a bad group, relative to the working directory; "
+            "Template of the message about a bad group, a path relative to the working directory; "
             "required for `http`, `email` and `null`.",
             example="config/default-http-post.tmpl",
         ),
@@ -49,19 +49,19 @@ class Notifier(Filtered, frozen=True, kw_only=True):
     template_close: Annotated[
         str,
         key(
-            "Template of the message about a group that is good again, relative to the working "
-            "directory; required with send-close.",
+            "Template of the message about a group that is good again, a path relative to the "
+            "working directory; required with send-close.",
             example="config/default-http-delete.tmpl",
         ),
     ] = ""
-    interval: Annotated[Period, key("Seconds between looks at a group.")] = 60
+    interval: Annotated[Period, key("Seconds between two checks of a group.")] = 60
     send_interval: Annotated[
         int | None,
-        key("Seconds between messages about a group.", default="as interval", example="60"),
+        key("Seconds between two messages about a group.", default="as interval", example="60"),
     ] = None
-    threshold: Annotated[int, key("Least status to notify about: 1 OK, 2 WARN, 3 ERR.")] = 2
+    threshold: Annotated[int, key("Lowest status to notify about: 1 OK, 2 WARN, 3 ERR.")] = 2
     send_close: Annotated[bool, key("Send a message when a group is good again.")] = False
-    send_once: Annotated[bool, key("Send one message an incident, not one an interval.")] = False
+    send_once: Annotated[bool, key("Send one message per incident, not one per interval.")] = False
     extras: Annotated[
         FrozenMap[str],
         key("Free values for the templates.", example='{ api_key = "REDACTED", app = "burrow" }'),
@@ -69,8 +69,8 @@ class Notifier(Filtered, frozen=True, kw_only=True):
     max_per_minute: Annotated[
         NonNegative | None,
         key(
-            "Warren's own. Messages a minute; of more groups than that it tells in a digest. "
-            "0 is no limit.",
+            "Warren's own. At most this many messages a minute; if more groups wait, a digest "
+            "lists them. 0 is no limit.",
             default="20; `http`: 0",
             example="20",
         ),
@@ -78,7 +78,7 @@ class Notifier(Filtered, frozen=True, kw_only=True):
     lag_above: Annotated[
         NonNegative | None,
         key(
-            "Warren's own. Tell as well when a lag is above this many messages.",
+            "Warren's own. Notify also when a lag is above this many messages.",
             default="off",
             example="10000",
         ),
@@ -86,22 +86,22 @@ class Notifier(Filtered, frozen=True, kw_only=True):
     lag_growing_for: Annotated[
         Seconds,
         key(
-            "Warren's own. Tell as well when a lag has been growing for this many seconds; with "
-            "lag-above too, when both are so. 0 is off.",
+            "Warren's own. Notify also when a lag has been growing for this many seconds; if "
+            "lag-above is set too, both must hold. 0 is off.",
             example="900",
         ),
     ] = 0
     lag_groups: Annotated[
         Regexp,
         key(
-            "Warren's own. Lag of groups in whose name this is found; all if empty.",
+            "Warren's own. Watch the lag of groups whose name matches; all if empty.",
             example="^important-",
         ),
     ] = ""
     lag_topics: Annotated[
         Regexp,
         key(
-            "Warren's own. Each topic in whose name this is found by itself; if empty, the lag of "
+            "Warren's own. Watch each topic whose name matches separately; if empty, the lag of "
             "all topics of a group together.",
             example="^orders",
         ),
@@ -119,11 +119,11 @@ class Notifier(Filtered, frozen=True, kw_only=True):
 
 
 class OverHttp(Notifier, frozen=True, kw_only=True):
-    """What every class has that sends HTTP requests."""
+    """The keys of all classes that send HTTP requests."""
 
     timeout: Annotated[Period, key("Time-out of the whole request, seconds.")] = 5
     keepalive: Annotated[int, key("TCP keep-alive, seconds.")] = 300
-    disable_http_keepalive: Annotated[bool, key("A new connection for every message.")] = False
+    disable_http_keepalive: Annotated[bool, key("Open a new connection for every message.")] = False
     headers: Annotated[
         FrozenMap[str], key("Headers of the request.", example='{ X-Origin = "warren" }')
     ] = FrozenMap()
@@ -148,7 +148,7 @@ class HttpNotifier(OverHttp, frozen=True, kw_only=True):
 
     @property
     def rate(self) -> int:
-        """Burrow's receivers take a message a group."""
+        """Without a limit, as in Burrow: its receivers expect one message per group."""
         return self.max_per_minute or NO_LIMIT
 
 
@@ -156,21 +156,19 @@ class SlackNotifier(OverHttp, frozen=True, kw_only=True):
     webhook_url: Annotated[
         Secret,
         key(
-            "Slack's incoming webhook; who has it may post to the channel.",
+            "Slack's incoming webhook; anyone who has it can post to the channel.",
             example="https://hooks.slack.com/services/T000/B000/XXXX",
         ),
     ]
 
 
 class AlertmanagerNotifier(OverHttp, frozen=True, kw_only=True):
-    url: Annotated[
-        Url, key("Where Alertmanager answers.", example="http://alertmanager.example.com:9093")
-    ]
+    url: Annotated[Url, key("URL of Alertmanager.", example="http://alertmanager.example.com:9093")]
 
 
 class EmailNotifier(Notifier, frozen=True, kw_only=True):
     server: Annotated[Host, key("SMTP server.", example="mail.example.com")]
-    port: Annotated[Port, key("Its port; 465 is TLS from the start.", example="587")]
+    port: Annotated[Port, key("Its port; 465 means TLS from the start.", example="587")]
     sender: Annotated[str, key("Sender's address.", example="burrow@example.com")] = msgspec.field(
         name="from"
     )

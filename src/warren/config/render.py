@@ -56,13 +56,13 @@ def _sections(config: Config) -> Iterator[tuple[str, Section]]:
 
 
 def _header(path: str) -> str:
-    """Write the section's head; a name that TOML would take apart is quoted."""
+    """Write the section's header; quote a name that TOML would split."""
     kind, dot, name = path.partition(".")
     return f"[{kind}{dot}{name if not dot or BARE.fullmatch(name) else shown(name)}]"
 
 
 def _line(key: Key, value: object) -> str:
-    if value is None:  # follows another key
+    if value is None:  # its default depends on another key
         return f"#{key.name} = {key.extra['default']}"
     return f"{key.name} = {shown(value)}"
 

@@ -1,4 +1,4 @@
-"""Values that must not print themselves: a log line or a traceback may hold any of them."""
+"""Masks secrets when they are printed, as in a log line or a traceback."""
 
 import json
 import re
@@ -10,7 +10,7 @@ MASK = "***"
 _SECRETIVE = re.compile(
     r"password|passwd|passphrase|secret|token|credential|authorization|bearer|jwt"
     r"|(?:api|access|private|account)[-_.]?key"
-    # Only as words of their own: `key` hides, `keyboard` does not.
+    # Only as whole words: `key` is masked, `keyboard` is not.
     r"|(?:^|[-_.])(?:key|pass|pwd|auth|cookie|signature)(?:$|[-_.\d])",
 )
 _URL = re.compile(
@@ -25,12 +25,12 @@ _CREDENTIAL = re.compile(r"(?=.*\d).{16,}|.{32,}|.*:.*", re.DOTALL)
 
 
 def is_secretive(key: str) -> bool:
-    """Say whether a free key (of `extras`, `headers`, Spark's settings) names something to hide."""
+    """Say whether a free key (of `extras`, `headers`, Spark's settings) sounds like a secret."""
     return _SECRETIVE.search(key.lower()) is not None
 
 
 def is_secret_entry(key: str, value: object) -> bool:
-    """Say whether an entry is to be hidden: by its name, or for one of Java's options in it."""
+    """Say whether to mask an entry: for its name, or for one of the Java options in it."""
     return is_secretive(key) or (has_java_options(key) and is_secretive(str(value)))
 
 
@@ -39,10 +39,10 @@ def has_java_options(key: str) -> bool:
 
 
 def masked_url(url: str) -> str:
-    """Leave of a URL what tells where it leads; other texts pass.
+    """Mask a URL except for the parts that say where it leads; other texts pass.
 
-    Webhooks carry their secret in the path or in a parameter, each service in its own way: so of
-    the path the first part is shown, of the parameters the names, and those that are templates.
+    Webhooks carry their secret in the path or in a parameter, each service in its own way. So only
+    the first part of the path is shown, and of the parameters only the names and the templates.
     """
     parts = _URL.fullmatch(url)
     if parts is None:
@@ -63,7 +63,7 @@ def _masked_parameter(parameter: re.Match[str]) -> str:
 
 @final
 class Secret:
-    """A text that shows itself only when asked by `reveal`."""
+    """A text that is masked when printed; `reveal` returns it."""
 
     __slots__ = ("_text",)
 
@@ -91,7 +91,7 @@ V_co = TypeVar("V_co", covariant=True)
 
 @final
 class FrozenMap(Mapping[str, V_co], Generic[V_co]):
-    """A mapping nobody can change; entries under secretive keys are masked when printed."""
+    """An immutable mapping; entries whose keys sound secret are masked when printed."""
 
     __slots__ = ("_entries",)
 
@@ -115,7 +115,7 @@ class FrozenMap(Mapping[str, V_co], Generic[V_co]):
 
 
 def shown(value: object) -> str:
-    """Write a value as TOML would, with whatever is secret in it masked."""
+    """Write a value as in TOML, with its secrets masked."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -136,5 +136,5 @@ def _entry(key: str, value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    # JSON's strings are TOML's basic strings, but for a bare DEL.
+    # JSON's strings are TOML's basic strings, except for a bare DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""The sections there is one of, and the profiles that clusters, consumers and servers refer to."""
+"""The sections without a name, and the profiles that clusters, consumers and servers refer to."""
 
 from typing import Annotated, Literal
 
@@ -26,7 +26,7 @@ LEVELS = ("debug", "info", "warn", "error", "panic", "fatal")
 
 
 def _level(text: str) -> str:
-    """Fold to lower case; what Burrow does not know it complains about and takes for info."""
+    """Accept any case; a level that Burrow does not know is a warning, and means info."""
     level = text.lower() or "info"
     if level not in LEVELS:
         raise Tolerated(f"{text!r} is not one of {', '.join(LEVELS)}; info is used", "info")
@@ -42,7 +42,7 @@ NotifierLock = Annotated[str, one_of("zookeeper", "kafka", "file", "", fold=str.
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
-    """A table of the file. Texts that are not set are empty, as they are to Burrow."""
+    """A table of the file. A text that is not set is empty, as in Burrow."""
 
 
 class General(Section, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class General(Section, frozen=True, kw_only=True):
         str, key("File that holds the process id, relative to the working directory.")
     ] = "burrow.pid"
     stdout_logfile: Annotated[
-        str, key("File that takes what would go to stdout and stderr.", example="burrow.out")
+        str, key("File for everything that would go to stdout and stderr.", example="burrow.out")
     ] = ""
     access_control_allow_origin: Annotated[
         str,
@@ -59,7 +59,7 @@ class General(Section, frozen=True, kw_only=True):
     external_url: Annotated[
         OptionalUrl,
         key(
-            "Warren's own. Where people reach this instance, for the links in notifications.",
+            "Warren's own. The URL of this instance for people, used for links in notifications.",
             default="host and port of the first `httpserver`",
             example="https://warren.example.com",
         ),
@@ -71,21 +71,20 @@ class General(Section, frozen=True, kw_only=True):
     state_dir: Annotated[
         str,
         key(
-            "Warren's own. Directory for what outlives the process; without it every start reads "
-            "the offsets topics anew.",
+            "Warren's own. Directory for data that survives a restart; without it every start "
+            "reads the offsets topics from the beginning.",
             example="/var/lib/warren",
         ),
     ] = ""
     snapshot_interval: Annotated[
         Period,
-        key("Warren's own. Seconds between two savings of the windows to `state-dir`."),
+        key("Warren's own. Seconds between two snapshots of the windows in `state-dir`."),
     ] = 60
     notifier_lock: Annotated[
         NotifierLock,
         key(
-            "Warren's own. What decides which of several instances notifies, and which keeps "
-            "history that is not in a directory; if not set, ZooKeeper where `[zookeeper]` names "
-            "servers, else a file.",
+            "Warren's own. How several instances decide which one notifies, and which one writes "
+            "history to a URL; if not set, ZooKeeper if `[zookeeper]` names servers, else a file.",
             example="kafka",
         ),
     ] = ""
@@ -99,12 +98,12 @@ class General(Section, frozen=True, kw_only=True):
     ] = ""
     notifier_topic: Annotated[
         str,
-        key("Warren's own, with notifier-lock kafka: the topic; made if there is none."),
+        key("Warren's own, with notifier-lock kafka: the topic; Warren creates it if need be."),
     ] = "warren-notifier"
 
 
 class Logging(Section, frozen=True, kw_only=True):
-    level: Annotated[Level, key("Least severe log lines to write.")] = "info"
+    level: Annotated[Level, key("Lowest level of the log lines to write.")] = "info"
     filename: Annotated[
         str, key("Log file, rotated by size; stdout if not set.", example="logs/burrow.log")
     ] = ""
@@ -118,19 +117,20 @@ class Logging(Section, frozen=True, kw_only=True):
 class Zookeeper(Section, frozen=True, kw_only=True):
     servers: Annotated[
         tuple[HostPort, ...],
-        key("ZooKeeper servers; they decide who notifies.", example='["localhost:2181"]'),
+        key(
+            "ZooKeeper servers; the instances agree there which one notifies.",
+            example='["localhost:2181"]',
+        ),
     ]
     timeout: Annotated[Period, key("Session time-out, seconds.")] = 6
-    root_path: Annotated[
-        ZookeeperPath, key("Path below which instances agree on who notifies.")
-    ] = "/burrow"
+    root_path: Annotated[ZookeeperPath, key("Path of the nodes for that agreement.")] = "/burrow"
     tls: Annotated[
         Name, key("The `tls` section to connect with; its cafile is required.", example="mytls")
     ] = ""
 
 
 class Spark(Section, frozen=True, kw_only=True):
-    """Warren's own: the Spark session that reads, decodes and keeps history."""
+    """Warren's own: the Spark session that reads and decodes commits and writes history."""
 
     master: Annotated[
         str, key("Where Spark runs: local cores, or a standalone, YARN or Kubernetes cluster.")
@@ -139,7 +139,7 @@ class Spark(Section, frozen=True, kw_only=True):
     conf: Annotated[
         FrozenMap[str],
         key(
-            "Further Spark settings; the only keys whose case is kept.",
+            "Further Spark settings; case matters in their names.",
             case="kept",
             example='{ "spark.sql.shuffle.partitions" = "4" }',
         ),
@@ -147,31 +147,33 @@ class Spark(Section, frozen=True, kw_only=True):
 
 
 class Metrics(Section, frozen=True, kw_only=True):
-    """Warren's own: how many series `/metrics` has."""
+    """Warren's own: limits the number of series in `/metrics`."""
 
     by_partition: Annotated[
         Regexp,
         key(
-            "Groups in whose name this is found have a series for each partition, whatever the "
-            "other two say.",
+            "Groups whose name matches have a series for each partition, even if by-topic or "
+            "by-group match too.",
             example="^prod-",
         ),
     ] = ""
     by_topic: Annotated[
         Regexp,
         key(
-            "Groups in whose name this is found have a series for each topic instead of each "
-            "partition.",
+            "Groups whose name matches have a series for each topic instead of each partition.",
             example="^bulk-",
         ),
     ] = ""
     by_group: Annotated[
         Regexp,
-        key("Groups in whose name this is found have group series only.", example="^dev-"),
+        key("Groups whose name matches have only series of the whole group.", example="^dev-"),
     ] = ""
     max_series: Annotated[
         NonNegative,
-        key("Series of groups and topics at most; 0 is no limit. How many are cut is told."),
+        key(
+            "At most this many series of groups and topics; 0 is no limit. A metric counts the "
+            "rest."
+        ),
     ] = 0
 
 
@@ -183,11 +185,12 @@ class NamedSection(Section, frozen=True, kw_only=True):
 
 class ClientProfile(NamedSection, frozen=True, kw_only=True):
     client_id: Annotated[str, key("Client id shown to the brokers.")] = "burrow-lagchecker"
-    kafka_version: Annotated[KafkaVersion, key("Version of the brokers, at least.")] = "2.8.0"
+    kafka_version: Annotated[KafkaVersion, key("Lowest version of the brokers.")] = "2.8.0"
     tls: Annotated[Name, key("The `tls` section to connect with.", example="mytls")] = ""
     sasl: Annotated[Name, key("The `sasl` section to log in with.", example="mysasl")] = ""
     iam: Annotated[
-        Name, key("The `iam` section to log in with; needs `tls`, beats `sasl`.", example="myiam")
+        Name,
+        key("The `iam` section to log in with, instead of `sasl`; needs `tls`.", example="myiam"),
     ] = ""
     dial_timeout: Annotated[Period, key("Time-out for connecting, seconds.")] = 30
     read_timeout: Annotated[Period, key("Time-out for an answer, seconds.")] = 30
@@ -215,17 +218,19 @@ class Sasl(NamedSection, frozen=True, kw_only=True):
     token_url: Annotated[
         OptionalUrl,
         key(
-            "Warren's own, OAUTHBEARER: where an OIDC provider gives tokens for client id and "
+            "Warren's own, OAUTHBEARER: where an OIDC provider issues tokens for the client id and "
             "secret.",
             example="https://id.example.com/oauth2/token",
         ),
     ] = ""
     scope: Annotated[
-        str, key("Warren's own, OAUTHBEARER: scope of the token to ask for.", example="kafka")
+        str, key("Warren's own, OAUTHBEARER: scope of the token to request.", example="kafka")
     ] = ""
     handshake_first: Annotated[
         bool,
-        key("Ask for the mechanism first.", unused="always done, brokers need it since 1.0"),
+        key(
+            "Send the SASL handshake first.", unused="Warren always does; brokers need it since 1.0"
+        ),
     ] = False
 
 
@@ -234,48 +239,49 @@ class Iam(NamedSection, frozen=True, kw_only=True):
         ""
     )
     role_arn: Annotated[
-        str, key("Role to assume; beats `profile`.", example="arn:aws:iam::123456789012:role/x")
+        str,
+        key("Role to assume, instead of `profile`.", example="arn:aws:iam::123456789012:role/x"),
     ] = ""
     profile: Annotated[
-        str, key("AWS profile; the default chain if neither is set.", example="default")
+        str, key("AWS profile; AWS's default credentials if neither is set.", example="default")
     ] = ""
 
 
 class HistorySettings(Section, frozen=True, kw_only=True):
-    """Warren's own: verdicts and log ends in a Delta table; kept if the section exists."""
+    """Warren's own: verdicts and log ends in a Delta table; written only if the section exists."""
 
     directory: Annotated[
         str,
         key(
             "Where the table is: a directory, or a URL that Spark can read and write.",
-            default="`history` in `general.state-dir`, or `warren-history` here",
+            default="`history` in `general.state-dir`, else `./warren-history`",
             example="/var/lib/warren/history",
         ),
     ] = ""
-    history_interval: Annotated[Period, key("Seconds between two moments that are kept.")] = 60
-    history_days: Annotated[Count, key("Days that a moment is kept.")] = 30
+    history_interval: Annotated[Period, key("Seconds between two moments in history.")] = 60
+    history_days: Annotated[Count, key("Days after which a moment is deleted.")] = 30
     history_granularity: Annotated[
         Literal["partition", "topic", "group"],
         key(
-            "How fine the rows of a group are: one for each partition, each topic, or the group's "
-            "alone. Log ends are as fine as the groups that read the topic."
+            "Rows of a group: one for each partition, one for each topic, or only the group's own. "
+            "Log ends have the same detail as the groups that read the topic."
         ),
     ] = "partition"
     by_partition: Annotated[
         Regexp,
-        key("Groups in whose name this is found have rows of partitions.", example="^important-"),
+        key("Groups whose name matches have rows of partitions.", example="^important-"),
     ] = ""
     by_topic: Annotated[
         Regexp,
         key(
-            "Groups in whose name this is found have rows of topics instead; beats by-partition.",
+            "Groups whose name matches have rows of topics, even if by-partition matches too.",
             example="^bulk-",
         ),
     ] = ""
     by_group: Annotated[
         Regexp,
         key(
-            "Groups in whose name this is found have their own row only; beats both.",
+            "Groups whose name matches have only their own row, even if the other two match too.",
             example="^dev-",
         ),
     ] = ""

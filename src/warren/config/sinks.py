@@ -1,6 +1,6 @@
-"""Sinks: what all have in common, then one Struct for each class-name.
+"""Sinks: first the keys of all, then one Struct for each class-name.
 
-A new class is a Struct here, a line in `SINKS` and what delivers to it in `warren.sinks.stream`.
+A new class needs a Struct here, a line in `SINKS`, and its delivery in `warren.sinks.stream`.
 """
 
 import re
@@ -34,18 +34,19 @@ Index = Annotated[
     str,
     Check(
         _index,
-        "small letters, digits, dots, dashes and underscores, then perhaps %Y, %y, %m, %d and %H",
+        "lower-case letters, digits, dots, dashes and underscores, then optionally %Y, %y, %m, %d "
+        "and %H",
     ),
 ]
 
 
 class Sink(NamedSection, frozen=True, kw_only=True):
-    class_name: Annotated[str, key("What takes the points.")]
+    class_name: Annotated[str, key("The kind of receiver.")]
     since: Annotated[
         Since,
         key(
-            "Where a new sink begins in history: with what comes from now on, with all there is, "
-            "or with what was after a time. What counts is its first start."
+            "Where a new sink starts in history: with the next moment, with the oldest, or at a "
+            "time. It has an effect only when the sink runs for the first time."
         ),
     ] = LATEST
 
@@ -57,15 +58,19 @@ class HttpSink(Sink, frozen=True, kw_only=True):
     username: Annotated[str, key("User name.", example="warren")] = ""
     password: Annotated[Secret, key("Password.", example="secret")] = Secret()
     tls: Annotated[
-        Name, key("The `tls` section to connect with; its certfile is shown.", example="mytls")
+        Name,
+        key(
+            "The `tls` section to connect with; its certfile is presented to the server.",
+            example="mytls",
+        ),
     ] = ""
-    timeout: Annotated[Period, key("Seconds to wait for an answer.")] = 30
-    batch: Annotated[Count, key("Points in a request, at most.")] = 5000
+    timeout: Annotated[Period, key("Seconds to wait for a reply.")] = 30
+    batch: Annotated[Count, key("At most this many points in a request.")] = 5000
 
 
 class InfluxdbSink(HttpSink, frozen=True, kw_only=True):
     database: Annotated[
-        str, key("InfluxDB 1.x: the database, made if need be.", example="burrow")
+        str, key("InfluxDB 1.x: the database; Warren creates it if need be.", example="burrow")
     ] = ""
     retention_policy: Annotated[
         str, key("InfluxDB 1.x: its retention policy, if not the default one.", example="autogen")
@@ -79,9 +84,10 @@ class InfluxdbSink(HttpSink, frozen=True, kw_only=True):
 
 class ElasticsearchSink(HttpSink, frozen=True, kw_only=True):
     api_key: Annotated[
-        Secret, key("API key, as the server gives it encoded, instead of a user.", example="secret")
+        Secret,
+        key("API key, encoded as the server returns it, instead of a user.", example="secret"),
     ] = Secret()
-    index: Annotated[Index, key("Names of the indices, by the moment of a point.")] = (
+    index: Annotated[Index, key("Name of the index, with the time of each point filled in.")] = (
         "telegraf-%Y.%m.%d"
     )
     manage_template: Annotated[
@@ -92,7 +98,10 @@ class ElasticsearchSink(HttpSink, frozen=True, kw_only=True):
 class FilesSink(Sink, frozen=True, kw_only=True):
     directory: Annotated[
         str,
-        key("Where to: a directory, or a URL that Spark can write to.", example="s3a://bucket/lag"),
+        key(
+            "Where to write: a directory, or a URL that Spark can write to.",
+            example="s3a://bucket/lag",
+        ),
     ]
 
 
@@ -103,7 +112,8 @@ class ConsoleSink(Sink, frozen=True, kw_only=True):
 SINKS: dict[str, type[Sink]] = {
     "influxdb": InfluxdbSink,
     "elasticsearch": ElasticsearchSink,
-    "console": ConsoleSink,  # before the rest: of a wrong class-name the least is asked
+    # Has the fewest keys, and is therefore the one to check after a wrong class-name.
+    "console": ConsoleSink,
     "parquet": FilesSink,
     "delta": FilesSink,
 }

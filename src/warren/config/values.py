@@ -1,7 +1,7 @@
-"""Values of a file or the environment, turned into what a key wants, as leniently as viper does.
+"""Converts values of a file or the environment to the types of keys, as leniently as viper does.
 
-One difference from viper: a number or a boolean that cannot be read is refused, where viper takes 0
-or false. Keys are read one at a time, because every problem is reported at once.
+One difference from viper: a number or a boolean that cannot be read is refused, where viper uses 0
+or false. Keys are read one by one, so that one problem does not hide the next.
 """
 
 import json
@@ -24,7 +24,7 @@ _FALSE = {"0", "f", "F", "FALSE", "false", "False", ""}
 
 
 class RefusedValue(Exception):
-    """A value that does not do, why (if there is more to say) and what would."""
+    """A value that is not allowed, what is allowed, and perhaps a reason."""
 
     def __init__(self, value: object, allowed: str, reason: str = "") -> None:
         super().__init__(value, allowed, reason)
@@ -34,21 +34,21 @@ class RefusedValue(Exception):
 
 
 def decode(raw: Any, plain: Any, annotations: tuple[Any, ...] = ()) -> Any:
-    """Turn a raw value into a key's type and hold it against the key's bounds; raises Refused."""
+    """Convert a raw value to a key's type and check its bounds; raises RefusedValue."""
     shape = get_origin(plain) or plain
     try:
         if shape is tuple:
             item = unwrap(get_args(plain)[0])
             return tuple(decode(each, *item) for each in _list(raw))
         value = _SHAPES[shape](raw) if shape in _SHAPES else _text(raw)
-        return _within(value, plain, annotations)
+        return _checked(value, plain, annotations)
     except (ValueError, TypeError) as error:
-        reason = "" if isinstance(error, _Shapeless) else str(error)
+        reason = "" if isinstance(error, _WrongKind) else str(error)
         raise RefusedValue(raw, allowed(plain, annotations), reason) from error
 
 
 def allowed(plain: Any, annotations: tuple[Any, ...] = ()) -> str:
-    """Say what a type accepts, for people."""
+    """Describe for people what a type accepts."""
     for note in annotations:
         if isinstance(note, Check):
             return note.allowed
@@ -61,28 +61,28 @@ def allowed(plain: Any, annotations: tuple[Any, ...] = ()) -> str:
     return ", ".join([_KINDS.get(get_origin(plain) or plain, "a text"), *bounds])
 
 
-class _Shapeless(ValueError):
-    """Not even of the kind that is wanted: `allowed` says all there is to say."""
+class _WrongKind(ValueError):
+    """The value has the wrong type or is out of bounds: `allowed` says enough."""
 
 
-def _within(value: Any, plain: Any, annotations: tuple[Any, ...]) -> Any:
+def _checked(value: Any, plain: Any, annotations: tuple[Any, ...]) -> Any:
     for note in annotations:
         if isinstance(note, Check):
             value = note.accept(value)
         elif isinstance(note, Meta):
-            _hold(value, Annotated[plain, note])
+            _check_bounds(value, Annotated[plain, note])
     if get_origin(plain) is Literal:
-        _hold(value, plain)
+        _check_bounds(value, plain)
     return value
 
 
-def _hold(value: Any, bounds: Any) -> None:
+def _check_bounds(value: Any, bounds: Any) -> None:
     if isinstance(value, (FrozenMap, Secret)):
         return
     try:
         msgspec.convert(value, bounds)
     except msgspec.ValidationError as error:
-        raise _Shapeless from error
+        raise _WrongKind from error
 
 
 def _integer(raw: Any) -> int:
@@ -94,12 +94,12 @@ def _integer(raw: Any) -> int:
         try:
             return int(text, 10)
         except ValueError:
-            return _shaped(lambda: int(text, 0))
-    return _shaped(lambda: int(_scalar(raw)))
+            return _convert(lambda: int(text, 0))
+    return _convert(lambda: int(_scalar(raw)))
 
 
 def _number(raw: Any) -> float:
-    return _shaped(lambda: float(_scalar(raw)))
+    return _convert(lambda: float(_scalar(raw)))
 
 
 def _boolean(raw: Any) -> bool:
@@ -107,7 +107,7 @@ def _boolean(raw: Any) -> bool:
         return bool(raw)
     if isinstance(raw, str) and raw in _TRUE | _FALSE:
         return raw in _TRUE
-    raise _Shapeless
+    raise _WrongKind
 
 
 def _text(raw: Any) -> str:
@@ -117,7 +117,7 @@ def _text(raw: Any) -> str:
         case float():
             return str(int(raw)) if raw.is_integer() else str(raw)
         case dict() | list():
-            raise _Shapeless
+            raise _WrongKind
     return str(raw)
 
 
@@ -126,24 +126,24 @@ def _list(raw: Any) -> list[Any]:
 
 
 def _map(raw: Any) -> FrozenMap[str]:
-    """Take a table, or a text that holds a JSON object, which is how the environment gives one."""
-    table = _shaped(lambda: json.loads(raw)) if isinstance(raw, str) else raw
+    """Accept a table, or a text with a JSON object, as the environment has it."""
+    table = _convert(lambda: json.loads(raw)) if isinstance(raw, str) else raw
     if not isinstance(table, dict):
-        raise _Shapeless
+        raise _WrongKind
     return FrozenMap({name: _text(value) for name, value in table.items()})
 
 
 def _scalar(raw: Any) -> Any:
     if not isinstance(raw, str | int | float):
-        raise _Shapeless
+        raise _WrongKind
     return raw
 
 
-def _shaped(convert: Callable[[], T]) -> T:
+def _convert(convert: Callable[[], T]) -> T:
     try:
         return convert()
     except (ValueError, OverflowError) as error:
-        raise _Shapeless from error
+        raise _WrongKind from error
 
 
 _SHAPES: dict[Any, Callable[[Any], Any]] = {
@@ -182,7 +182,7 @@ class SectionReader:
         table: Mapping[str, Any],
         fixed: Mapping[str, Any] = NOTHING,
     ) -> S:
-        """Read one section; a key that will not do is noted, and left at its default or empty."""
+        """Read one section; note a bad value, and leave its key at the default or empty."""
         values: dict[str, Any] = {"name": path.partition(".")[2]} if "." in path else {}
         for key in keys_of(struct):
             if key.name in fixed:
@@ -193,32 +193,34 @@ class SectionReader:
         return struct(**values)
 
     def find(self, path: str, key: Key, table: Mapping[str, Any]) -> Found | None:
-        """Look a key up: the environment first, and its present name before its former one."""
+        """Look a key up: first in the environment, and first by its present name."""
         names = [key.name, *([key.extra["formerly"]] if "formerly" in key.extra else [])]
         for name in names:
             text = self._environment.get(f"{path}.{name}")
             if text is not None and "file_only" not in key.extra:
-                return Found(text, self._noted(path, name, key, self._from_environment(path, name)))
+                return Found(
+                    text, self._note_old_name(path, name, key, self._from_environment(path, name))
+                )
         if key.file_name and (file := self._environment.get(f"{path}.{key.file_name}")):
-            return self._in_file(path, key, file, self._from_environment(path, key.file_name))
+            return self._read_secret(path, key, file, self._from_environment(path, key.file_name))
         for name in names:
             if table.get(name) is not None:
-                return Found(table[name], self._noted(path, name, key, "file"))
+                return Found(table[name], self._note_old_name(path, name, key, "file"))
         if key.file_name and table.get(key.file_name) is not None:
-            return self._in_file(path, key, str(table[key.file_name]), "file")
+            return self._read_secret(path, key, str(table[key.file_name]), "file")
         return None
 
-    def _in_file(self, path: str, key: Key, file: str, origin: str) -> Found:
-        """The secret in a file, without the end of its line; nobody ends a password with one."""
+    def _read_secret(self, path: str, key: Key, file: str, origin: str) -> Found:
+        """Read a secret from a file, without the line break at its end."""
         where = f"{path}.{key.file_name}"
         self._findings.origins[where] = origin
         try:
             secret = Path(file).read_text().rstrip("\r\n")
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
             problem = f"cannot be read: {reason}; must be a file with the {key.name}"
             self._findings.refuse_value(where, shown(file), problem)
-            return Found(MASK, origin)  # so that it is not called missing as well
+            return Found(MASK, origin)  # so that the key is not reported as missing too
         if not secret:
             self._findings.refuse_value(where, shown(file), f"is empty; must hold the {key.name}")
         return Found(secret or MASK, f"{origin}, as {key.file_name}")
@@ -226,10 +228,10 @@ class SectionReader:
     def _from_environment(self, path: str, name: str) -> str:
         return f"environment {self._environment.variable(f'{path}.{name}')}"
 
-    def _noted(self, path: str, name: str, key: Key, origin: str) -> str:
+    def _note_old_name(self, path: str, name: str, key: Key, origin: str) -> str:
         if name == key.name:
             return origin
-        self._findings.warn(f"{path}.{name}", f"deprecated; {key.name} is its name now")
+        self._findings.warn(f"{path}.{name}", f"deprecated; use {key.name} instead")
         return f"{origin}, as {name}"
 
     def _value(self, path: str, key: Key, table: Mapping[str, Any]) -> Any:
@@ -241,32 +243,32 @@ class SectionReader:
                 self._findings.refuse(
                     where, f"missing; must be {allowed(key.type, key.annotations)}"
                 )
-            return _instead(key)
+            return _fallback(key)
         self._findings.origins[where] = found.origin
         if "unused" in key.extra:
             self._findings.unused.append(f"{where}: not used; {key.extra['unused']}")
-        return self._decoded(where, key, found)
+        return self._decode(where, key, found)
 
-    def _decoded(self, where: str, key: Key, found: Found) -> Any:
+    def _decode(self, where: str, key: Key, found: Found) -> Any:
         try:
             return decode(found.raw, key.type, key.annotations)
-        except Tolerated as complaint:
-            self._findings.warn(where, str(complaint))
-            return complaint.instead
+        except Tolerated as tolerated:
+            self._findings.warn(where, str(tolerated))
+            return tolerated.replacement
         except RefusedValue as refused:
             value = MASK if _may_be_secret(key, found.raw) else shown(refused.value)
             reason = f": {refused.reason}" if refused.reason else ""
             problem = f"is not allowed{reason}; must be {refused.allowed}"
             self._findings.refuse_value(where, value, problem)
-            return _instead(key)
+            return _fallback(key)
 
 
 def _may_be_secret(key: Key, raw: Any) -> bool:
-    """Say whether a value must not be told; of a free map only a table shows which part is not."""
+    """Say whether to mask a value; a free map that is not a table may have secrets anywhere."""
     is_free = get_origin(key.type) is FrozenMap and not isinstance(raw, Mapping)
     return key.type is Secret or is_free
 
 
-def _instead(key: Key) -> Any:
-    """Give what stands for a value that is not to be had."""
+def _fallback(key: Key) -> Any:
+    """The value of a key that is missing or refused."""
     return key.type() if key.is_required else key.default

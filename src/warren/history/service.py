@@ -1,8 +1,8 @@
-"""Answers what the HTTP workers ask about the past: most of it at once, and none for long.
+"""Answers the HTTP workers' requests for history, most of them without Spark.
 
-Spark reads Kafka too. So that readers do not hurt that, it is asked only for what is in neither
-memory nor a few files; its queries have a pool of their own, no more than two run at once, and one
-that takes too long is cancelled.
+Spark also reads Kafka, and requests for history must not slow that down. So Spark gets only the
+queries that neither memory nor a few files can answer. They run in a pool of their own, at most two
+at once, and a query that takes too long is cancelled.
 """
 
 import threading
@@ -28,17 +28,17 @@ from warren.model.tables import GROUP, PARTITION
 log = structlog.get_logger()
 
 POOL = "history readers"
-AT_ONCE = 2
-WAIT_SECONDS = 5.0  # for one's turn
+AT_ONCE = 2  # queries
+WAIT_SECONDS = 5.0  # before a query starts
 MOST_SECONDS = 30.0  # for the answer
 
 
-class TooMuch(Exception):
-    """Why there is no answer now."""
+class NoAnswerNow(Exception):
+    """Says why; a later or a smaller request may get an answer."""
 
 
 class HistoryService:
-    """The last hours from memory, what is small from the table's files, and the rest by Spark."""
+    """Reads the last hours from memory, small answers from the table's files, the rest by Spark."""
 
     def __init__(self, directory: str) -> None:
         self.recent = Recent()
@@ -49,39 +49,41 @@ class HistoryService:
         self._scans = threading.Semaphore(AT_ONCE)  # for the table's files
 
     def begin(self, spark: SparkSession) -> None:
-        """Requests come before Spark is up; from now on it can be asked."""
+        """Use Spark from now on; requests may come before it is up."""
         self._spark = spark
 
-    def from_memory(self, asked: HistoryQuestion) -> str:
-        """As `from_table`, at once; empty when memory does not reach that far back."""
+    def from_memory(self, question: HistoryQuestion) -> str:
+        """Reply as `from_table` does, at once; empty when memory does not reach back far enough."""
         kept = self.recent.kept(
-            asked.cluster, asked.group, asked.period, partitions=asked.partitions > 0
+            question.cluster, question.group, question.period, partitions=question.partitions > 0
         )
-        return "" if kept is None else _answered(kept, asked)
+        return "" if kept is None else _answer(kept, question)
 
-    def from_table(self, asked: HistoryQuestion) -> str:
-        """JSON: a code, and the answer to pass on."""
-        kinds = (GROUP, PARTITION) if asked.partitions else (GROUP,)
+    def from_table(self, question: HistoryQuestion) -> str:
+        """Reply with JSON: a status code, and the answer to pass on."""
+        kinds = (GROUP, PARTITION) if question.partitions else (GROUP,)
         try:
             with failures(f"history cannot be read from {self._directory}"):
                 with _one_of(self._scans):
-                    kept = small(self.files, asked.period, asked.cluster, asked.group, kinds)
+                    kept = small(
+                        self.files, question.period, question.cluster, question.group, kinds
+                    )
                     if kept is not None:
-                        return _answered(kept, asked)
+                        return _answer(kept, question)
                 with self._turn() as spark:
-                    where = (self._directory, asked.period, asked.cluster, asked.group)
-                    return _answered(spark_queries.kept(spark, *where), asked)
-        except TooMuch as busy:
-            return _told(503, {"error": True, "message": str(busy)})
+                    where = (self._directory, question.period, question.cluster, question.group)
+                    return _answer(spark_queries.kept(spark, *where), question)
+        except NoAnswerNow as busy:
+            return _reply(503, {"error": True, "message": str(busy)})
         except NoHistory as nothing:
-            return _told(404, {"error": True, "message": str(nothing)})
+            return _reply(404, {"error": True, "message": str(nothing)})
         except NotKept as problem:
-            return _told(500, {"error": True, "message": str(problem)})
+            return _reply(500, {"error": True, "message": str(problem)})
 
     @contextmanager
     def _turn(self) -> Iterator[SparkSession]:
         if self._spark is None:
-            raise TooMuch("Spark is not up yet; ask again in a moment")
+            raise NoAnswerNow("Spark is not up yet; try again in a moment")
         with _one_of(self._turns), _limited(self._spark.sparkContext):
             yield self._spark
 
@@ -89,7 +91,7 @@ class HistoryService:
 @contextmanager
 def _one_of(turns: threading.Semaphore) -> Iterator[None]:
     if not turns.acquire(timeout=WAIT_SECONDS):
-        raise TooMuch("others are being answered; ask again in a moment")
+        raise NoAnswerNow("too many requests for history at once; try again in a moment")
     try:
         yield
     finally:
@@ -98,13 +100,13 @@ def _one_of(turns: threading.Semaphore) -> Iterator[None]:
 
 @contextmanager
 def _limited(context: SparkContext) -> Iterator[None]:
-    """Cancel what this thread has Spark do when it takes too long."""
+    """Cancel this thread's Spark jobs when they take too long."""
     name, is_late = uuid.uuid4().hex, threading.Event()
 
     def cancel() -> None:
         is_late.set()
-        # Those to come as well: an answer takes several jobs, and there may be none just now.
-        jvm: Any = context._jsc  # noqa: SLF001  PySpark 4.0 knows only of those that run
+        # Future jobs too: an answer takes several, and none may be running at this moment.
+        jvm: Any = context._jsc  # noqa: SLF001  PySpark 4.0 itself cancels only running jobs
         jvm.sc().cancelJobGroupAndFutureJobs(name)
 
     timer = threading.Timer(MOST_SECONDS, cancel)
@@ -113,31 +115,32 @@ def _limited(context: SparkContext) -> Iterator[None]:
     timer.start()
     try:
         yield
-    except Exception as error:  # py4j's or PySpark's, depending on where it was
+    except Exception as error:  # py4j's or PySpark's, depending on where it was raised
         if is_late.is_set():
-            raise TooMuch(f"it takes more than {MOST_SECONDS:.0f} s; ask for less") from error
+            text = f"reading takes more than {MOST_SECONDS:.0f} s; request a shorter period"
+            raise NoAnswerNow(text) from error
         raise
     finally:
         timer.cancel()
 
 
-def _answered(kept: Kept, asked: HistoryQuestion) -> str:
-    curve = group_history.curve(kept, asked.period)
-    if not curve["moments"] and not asked.is_known:
-        message = "there is no such group, and nothing is kept of one in that time"
-        return _told(404, {"error": True, "message": message})
-    return _told(
+def _answer(kept: Kept, question: HistoryQuestion) -> str:
+    curve = group_history.curve(kept, question.period)
+    if not curve["moments"] and not question.is_known:
+        message = "there is no such group, and history has none of that name in that period"
+        return _reply(404, {"error": True, "message": message})
+    return _reply(
         200,
         {
-            "cluster": asked.cluster,
-            "group": asked.group,
-            **asked.period._asdict(),
+            "cluster": question.cluster,
+            "group": question.group,
+            **question.period._asdict(),
             **curve,
             "incidents": group_history.incidents(kept),
-            "heat_map": group_history.heat_map(kept, asked.period, asked.partitions),
+            "heat_map": group_history.heat_map(kept, question.period, question.partitions),
         },
     )
 
 
-def _told(code: int, answer: object) -> str:
+def _reply(code: int, answer: object) -> str:
     return msgspec.json.encode({"code": code, "answer": answer}).decode()

@@ -1,4 +1,4 @@
-"""The latest verdicts, immutable, swapped whole: all that readers see."""
+"""The latest verdicts. A board never changes: a new one replaces it, and readers see only that."""
 
 import os
 import sys
@@ -10,11 +10,11 @@ from warren.model.arrays import Codes, Ints, Singles
 from warren.model.health import Health
 from warren.model.verdicts import Verdicts
 
-NO_END = -1  # the partition exists, its log end is not known
+NO_END = -1  # the partition exists, but its log end is unknown
 
 
 class SharedFile:
-    """Memory with a descriptor, that other processes map; it is gone when nobody holds it."""
+    """Memory with a file descriptor, for other processes to map; freed when nobody holds it."""
 
     def __init__(self) -> None:
         if sys.platform == "linux":
@@ -33,37 +33,37 @@ class StoredWindows:
 
     file: SharedFile
     intervals: int
-    place: Codes  # by line of the verdicts: which window of the file; -1: none
+    place: Codes  # for each line of the verdicts: its window in the file; -1: none
 
 
 @dataclass(frozen=True)
 class TopicEnds:
-    """Where every partition of every topic ends, read by a group or not, and how fast it grows."""
+    """The end and the growth of every partition of every topic, whether a group reads it or not."""
 
     topics: tuple[str, ...]  # sorted
     first: Ints  # a topic's partitions are first[i] .. first[i + 1] - 1; one longer than the rest
-    end: Ints  # NO_END where it is not known
-    rate: Singles  # messages a second lately; NaN where it is not known
+    end: Ints  # or NO_END
+    rate: Singles  # recent messages per second; NaN: unknown
 
 
 @dataclass(frozen=True)
 class ClusterBoard:
-    """One cluster: what was judged, from which windows, against which log ends."""
+    """One cluster: its verdicts, and the windows and log ends that they are based on."""
 
     verdicts: Verdicts
-    windows: StoredWindows  # those the verdicts were made of
+    windows: StoredWindows
     ends: TopicEnds
     generations: Mapping[str, int] = field(default_factory=dict)  # of groups that have one
-    # By consumer, the next record of each partition of its offsets topic that was not folded yet.
+    # By consumer: for each partition of its offsets topic, the next record to fold.
     positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     # Groups whose commits come from outside the offsets topic, by consumer.
     outside: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    # By group: owner and client id of the members that have nothing to read.
+    # By group: owner and client id of the members without any partition.
     idle: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Board:
-    moment_ms: int  # the time it is valid for
+    moment_ms: int  # when its verdicts were made
     clusters: Mapping[str, ClusterBoard] = field(default_factory=dict)
     health: Health = field(default_factory=Health)

@@ -1,8 +1,8 @@
-"""Numbers and times that clients choose. Any 64 bits may come; nothing made of them wraps.
+"""Arithmetic on numbers and times that clients choose: any 64 bits, and no result wraps around.
 
-A client may commit every offset and every time there is. What is beyond a number's reach stands
-at its edge, so that an absurd commit makes one absurd lag and spoils no total, and a moment that
-no calendar has is shown as the nearest one that it has.
+A client may commit any offset and any time. A result that is out of range becomes the least or the
+greatest number there is, so that an absurd commit gives one absurd lag and spoils no total. A time
+that is out of the calendar's range becomes the nearest time in it.
 """
 
 from collections.abc import Iterable
@@ -20,14 +20,14 @@ HALF = 32  # bits
 
 
 def lag(end: Ints, offset: Ints) -> Ints:
-    """How far offsets are behind the end of their log: 0 when beyond it."""
+    """How far offsets are behind the end of their log; 0 if they are beyond it."""
     return np.maximum(minus(end, offset), 0)
 
 
 def minus(left: Ints | int, right: Ints | int) -> Ints:
-    """Subtract; a difference out of reach stands at the edge."""
+    """Subtract; a difference out of range becomes LEAST or MOST."""
     left, right = np.asarray(left, np.int64), np.asarray(right, np.int64)
-    with np.errstate(over="ignore"):  # said of single numbers only
+    with np.errstate(over="ignore"):  # NumPy warns only about single numbers
         difference = left - right
     wrapped = ((left ^ right) & (left ^ difference)) < 0
     if wrapped.any():
@@ -38,7 +38,7 @@ def minus(left: Ints | int, right: Ints | int) -> Ints:
 def sums(values: Ints, first: Ints) -> Ints:
     """The sum of each part along the first axis; part i begins at first[i], none is empty.
 
-    The two halves of the bits are added up apart, where there is room for what is carried.
+    The upper and the lower 32 bits are summed separately, which leaves room for the carry.
     """
     if not len(first):
         return values[:0]
@@ -54,10 +54,10 @@ def sums(values: Ints, first: Ints) -> Ints:
 
 
 def total(values: Iterable[int]) -> int:
-    """The sum of a few numbers, as far as a column can hold it."""
+    """The sum of a few numbers, limited to 64 bits."""
     return min(max(sum(values), LEAST), MOST)
 
 
 def moment(ms: float) -> datetime:
-    """A time as a calendar has it, from the year 1 to the year 9999."""
+    """A time in the calendar's range, from the year 1 to the year 9999."""
     return datetime.fromtimestamp(min(max(ms, FIRST_MS), LAST_MS) / MS, UTC)

@@ -1,4 +1,4 @@
-"""JSON exactly as Go writes it, and so Burrow."""
+"""JSON exactly as Go, and so Burrow, writes it."""
 
 from functools import lru_cache
 
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def encode(value: object) -> bytes:
-    """Go's JSON: what could end a script in a page is escaped, wherever it stands."""
+    """Escape, as Go does, every character that could end a script in a web page."""
     text = msgspec.json.encode(value)
     for raw, escaped in (
         (b"<", b"\\u003c"),
@@ -15,7 +15,7 @@ def encode(value: object) -> bytes:
         (b"&", b"\\u0026"),
         (b"\xe2\x80\xa8", b"\\u2028"),
         (b"\xe2\x80\xa9", b"\\u2029"),
-        (b"\xef\xbf\xbd", b"\\ufffd"),  # what stands for bytes that are not UTF-8
+        (b"\xef\xbf\xbd", b"\\ufffd"),  # replaces bytes that are not UTF-8
     ):
         if raw in text:
             text = text.replace(raw, escaped)

@@ -1,4 +1,4 @@
-"""How fine a group is told: by partition, by topic, or as a whole."""
+"""How much detail a group gets in metrics and history: by partition, by topic, or as a whole."""
 
 from collections.abc import Iterable
 from enum import IntEnum
@@ -10,25 +10,25 @@ from warren.model.group_filter import GroupFilter
 
 
 class Level(IntEnum):
-    """The finest that a group has, besides its own; a greater one is coarser."""
+    """The finest rows or series that a group gets, besides its own; a greater level is coarser."""
 
     PARTITION = 1
     TOPIC = 2
     GROUP = 3
-    NOTHING = 4  # not even its own; only metrics go so far, to stay within their limit
+    NOTHING = 4  # not even its own; only in metrics, to stay within their limit
 
 
 class Granularity:
     """The level of each group: that of the first pattern found in its name, else the usual one.
 
-    Metrics and history have these patterns in different orders, as their settings say. Names are
-    matched once; groups come and go, but not every second.
+    Metrics and history try the patterns in different orders; their settings say which. The level of
+    a group is kept as long as the group exists, so that each name is matched only once.
     """
 
     def __init__(
         self, patterns: Iterable[tuple[str, Level]], usual: Level = Level.PARTITION
     ) -> None:
-        """An empty pattern is none."""
+        """Empty patterns are ignored."""
         self.usual = usual
         self._patterns = [
             (GroupFilter(allow=pattern), level) for pattern, level in patterns if pattern

@@ -1,8 +1,8 @@
-"""What the records about groups say, one event a record: decoded in `decode`, folded in `windows`.
+"""The records about groups as events, one per record: decoded in `decode`, folded in `windows`.
 
 Two protocols write them. A *classic* group is one record that lists all its members. A KIP-848
-group (`Epoch`, `MemberSeen`, `MemberAssigned`, `MemberGone`, `TopicNames`) is spread over one
-record for each member and each of its assignments, and names topics by id.
+group (`Epoch`, `MemberSeen`, `MemberAssigned`, `MemberGone`, `TopicNames`) has separate records for
+each member and each of its assignments, and refers to topics by id.
 """
 
 from collections.abc import Mapping
@@ -28,16 +28,16 @@ class ClassicMember(Struct, frozen=True):
 
 
 class ClassicGroup(Struct, frozen=True):
-    """All members there are: who is not among them has left. None at all: the group is empty."""
+    """The complete list of members: anyone else has left. If it is empty, so is the group."""
 
     group: str
     generation: int
     members: tuple[ClassicMember, ...]
-    wrong: str | None = None  # why members are missing after these; the record is damaged
+    wrong: str | None = None  # set if the record is damaged: why further members are missing
 
 
 class GroupDeleted(Struct, frozen=True):
-    """A tombstone: of a group that was deleted, or that goes on under the other protocol."""
+    """A tombstone: the group was deleted, or continues under the other protocol."""
 
     group: str
     protocol: Protocol
@@ -57,7 +57,7 @@ class MemberSeen(Struct, frozen=True):
 
 
 class MemberAssigned(Struct, frozen=True):
-    """What a member reads now, partitions it was asked to give up and has not yet included."""
+    """What a member reads now, including partitions that it has yet to give up."""
 
     group: str
     member_id: str
@@ -76,14 +76,14 @@ class TopicNames(Struct, frozen=True):
 
 
 class Ignored(Struct, frozen=True):
-    """A sound record that says nothing about owners."""
+    """A valid record that says nothing about owners."""
 
     group: str
     why: str
 
 
 class Malformed(Struct, frozen=True):
-    """A record that cannot be read; the reason is the field, in Burrow's words where it has any."""
+    """A record that cannot be read; the reason names the field, in Burrow's words if it has any."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""Which groups a consumer, the storage or a notifier cares about."""
+"""Which groups a consumer, the storage or a notifier accepts."""
 
 import functools
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ def compiled(pattern: str) -> Any:
 
 
 class GroupFilter(NamedTuple):
-    """Two regular expressions, searched for anywhere in the name; an empty one is none."""
+    """Two regular expressions that may match anywhere in a name; an empty one is ignored."""
 
     allow: str = ""
     deny: str = ""

@@ -1,7 +1,7 @@
-"""What Warren tells of itself, and the one place that says whether something is current.
+"""Warren's own health, and the one place that decides whether data is current.
 
-The structs are the answer of `/v4/health`. A field that has its default is left out of it: it was
-not told. Where null is an answer as well, the default is UNSET.
+The structs are the answer of `/v4/health`, which leaves out every field that has its default. Where
+null is a possible answer, the default is UNSET.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from msgspec import UNSET, Struct, UnsetType, field
 ConsumerState = Literal["connecting", "catching up", "caught up", "failed"]
 SparkState = Literal["starting", "up"]
 
-NOT_TOLD: Mapping[str, Never] = MappingProxyType({})  # an empty dict is told
+LEFT_OUT: Mapping[str, Never] = MappingProxyType({})  # an empty dict is not left out
 WAITING = "begins when Spark is up"
 STANDBY = "standby"
-SOON_S = 30.0  # of reading; after an outage lag seems great until the commits are read
+SOON_S = 30.0  # of reading; after an outage, lags look too large until the commits are read
 
 T = TypeVar("T")
 
@@ -26,11 +26,11 @@ def known(value: T | UnsetType | None) -> T | None:
 
 
 class ClusterHealth(Struct, frozen=True):
-    problem: str = ""  # why the brokers do not answer, if so
+    problem: str = ""  # why the brokers do not answer; empty if they do
     silent_brokers: Sequence[int] = []  # while others answer
     restarts: int = 0
-    data_age_s: float | None = None  # None: nothing is judged yet
-    restored: bool = False  # its verdicts are of a snapshot
+    data_age_s: float | None = None  # None: no verdicts yet
+    restored: bool = False  # its verdicts come from a snapshot
     leaderless: int | None = None
     without_log_end: int = 0
     waiting_for_log_end: int = 0
@@ -38,38 +38,38 @@ class ClusterHealth(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Enough for an alert and for history: the brokers answer, and verdicts are of now."""
+        """Good enough for alerts and history: brokers answer, verdicts are not of a snapshot."""
         return self.data_age_s is not None and not self.restored and not self.problem
 
 
 class ConsumerHealth(Struct, frozen=True, omit_defaults=True):
-    """Of an offsets topic all is told; of one outside Kafka, or before Spark is up, only a part."""
+    """Only consumers of an offsets topic have all fields, and only once Spark is up."""
 
     cluster: str
     state: ConsumerState
     problem: str | None = None
     restarts: int | None = None
     records: int | None = None  # read since the start
-    skipped: Mapping[str, int] = NOT_TOLD
+    skipped: Mapping[str, int] = LEFT_OUT
     remaining: int | None = None
     rate: float | None = None
     seconds_left: float | UnsetType | None = UNSET
-    lag: Mapping[str, int] = NOT_TOLD  # by partition of the offsets topic
-    positions: Mapping[str, int] = NOT_TOLD
+    lag: Mapping[str, int] = LEFT_OUT  # by partition of the offsets topic
+    positions: Mapping[str, int] = LEFT_OUT
     behind_s: float | UnsetType | None = UNSET
     read_age_s: float | UnsetType | None = UNSET
     end_age_s: float | UnsetType | None = UNSET
     held_back: Sequence[int] = ()
     unanswered: Sequence[int] = ()
-    # Of a backfill, while it runs: until then groups of these partitions cannot be judged.
+    # While a backfill runs; the groups of these partitions are not judged until it is done.
     backfill_partitions_left: int | None = None
     backfill_problem: str | None = None
 
     @property
     def is_current(self) -> bool:
-        """Enough for an alert and for history: all commits are read, or will be soon.
+        """Good enough for alerts and history: all commits are read, or will be soon.
 
-        One that has failed may lack some, whatever was left to read when it did.
+        A consumer that has failed may lack commits, even if none was left to read at that moment.
         """
         if self.state != "caught up":
             return False
@@ -95,7 +95,7 @@ class RoundsHealth(LockHealth, frozen=True):
 class NotifierHealth(ServiceHealth, frozen=True, omit_defaults=True):
     state: str | None = None
     queued: int | None = None
-    outcomes: Mapping[str, int] = NOT_TOLD
+    outcomes: Mapping[str, int] = LEFT_OUT
 
 
 class RecentHealth(ServiceHealth, frozen=True):
@@ -110,7 +110,7 @@ class KeeperHealth(ServiceHealth, frozen=True, omit_defaults=True):
     last_moment_ms: int | UnsetType | None = UNSET
     last_rows: int | UnsetType | None = UNSET
     last_seconds: float | UnsetType | None = UNSET
-    outcomes: Mapping[str, int] = NOT_TOLD
+    outcomes: Mapping[str, int] = LEFT_OUT
 
 
 class UpkeepHealth(ServiceHealth, frozen=True, omit_defaults=True):
@@ -118,7 +118,7 @@ class UpkeepHealth(ServiceHealth, frozen=True, omit_defaults=True):
     merged_ms: int | UnsetType | None = UNSET
     expired_ms: int | UnsetType | None = UNSET
     merged_older_ms: int | UnsetType | None = UNSET
-    outcomes: Mapping[str, int] = NOT_TOLD
+    outcomes: Mapping[str, int] = LEFT_OUT
 
 
 class SinkHealth(ServiceHealth, frozen=True, omit_defaults=True):
@@ -126,8 +126,8 @@ class SinkHealth(ServiceHealth, frozen=True, omit_defaults=True):
     state: str | None = None
     delivered_ms: int | UnsetType | None = UNSET
     behind_s: float | UnsetType | None = UNSET
-    outcomes: Mapping[str, int] = NOT_TOLD
-    rejected: Mapping[str, int] = NOT_TOLD
+    outcomes: Mapping[str, int] = LEFT_OUT
+    rejected: Mapping[str, int] = LEFT_OUT
 
 
 class SnapshotsHealth(ServiceHealth, frozen=True):
@@ -150,17 +150,17 @@ Writer = TypeVar("Writer", KeeperHealth, UpkeepHealth, SinkHealth)
 
 
 def on_standby(health: Writer) -> Writer:
-    """What is told of one that writes history or delivers it, while another instance leads."""
+    """The health of a history writer or a sink while another instance leads."""
     outcomes = dict(health.outcomes)
     return type(health)(health.problem, health.restarts, state=STANDBY, outcomes=outcomes)
 
 
 class Health(Struct, frozen=True, omit_defaults=True):
-    """Of the whole; services that are not configured are left out."""
+    """The health of the whole process; services that are not configured are left out."""
 
-    ready: bool | None = None  # everything has been read once; None: nothing is known yet
-    clusters: Mapping[str, ClusterHealth] = NOT_TOLD
-    consumers: Mapping[str, ConsumerHealth] = NOT_TOLD
+    ready: bool | None = None  # everything has been read once; None: unknown yet
+    clusters: Mapping[str, ClusterHealth] = LEFT_OUT
+    consumers: Mapping[str, ConsumerHealth] = LEFT_OUT
     tick_seconds: float | None = None
     spark: SparkState | None = None
     incidents: IncidentsHealth | None = None
@@ -174,7 +174,7 @@ class Health(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_current_for_answers(self) -> bool:
-        """All is read that can be: what fails must not hold up the others."""
+        """All that can be read is read; a failing cluster or consumer holds up no other."""
         if self.ready:
             return True
         failing = {name for name, each in self.clusters.items() if each.problem}

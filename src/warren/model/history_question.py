@@ -1,4 +1,4 @@
-"""What a worker asks the pipeline's process about the past, and what the past is searched for."""
+"""A request for history, as an HTTP worker sends it to the pipeline's process."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,10 @@ from warren.model.period import Period
 
 
 class HistoryQuestion(NamedTuple):
-    """One request for the past of a group."""
+    """One request for the history of a group."""
 
     cluster: str
     group: str
     period: Period
-    partitions: int  # lines of the heat map; 0: none is wanted
-    is_known: bool = False  # the group is there now: that nothing was kept of it is no error
+    partitions: int  # lines of the heat map; 0: no heat map
+    is_known: bool = False  # the group exists now: no history of it is not an error

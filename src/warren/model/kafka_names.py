@@ -1,6 +1,6 @@
 """Names as Kafka has them: bytes that need not be UTF-8.
 
-What is no UTF-8 comes as Python's lone surrogates, one for each byte, and goes back the same way.
+In Python, each byte that is not UTF-8 is a lone surrogate, which turns back into the same byte.
 """
 
 import re
@@ -17,5 +17,5 @@ def to_bytes(name: str) -> bytes:
 
 
 def readable(name: str) -> str:
-    """As text that can be written anywhere: U+FFFD, one for each byte, as Go does it."""
+    """A name as valid text: each byte that is not UTF-8 becomes U+FFFD, as in Go."""
     return _NOT_UTF8.sub("\ufffd", name)

@@ -1,4 +1,4 @@
-"""From when to when."""
+"""A period of time, and the day of a moment."""
 
 from datetime import date
 from typing import NamedTuple
@@ -13,7 +13,7 @@ class Period(NamedTuple):
 
 
 def between(since: str, until: str, now_ms: int) -> Period:
-    """Raises ValueError with a sentence for a person; an empty `until` is now."""
+    """Parse a period; an empty `until` is now. Raises ValueError with a message for the user."""
     period = Period(moment(since, now_ms), moment(until, now_ms) if until else now_ms)
     if period.since_ms >= period.until_ms:
         raise ValueError(f"the period from {since} until {until or 'now'} is empty")
@@ -21,5 +21,5 @@ def between(since: str, until: str, now_ms: int) -> Period:
 
 
 def day(moment_ms: int) -> date:
-    """In UTC, as the table has it."""
+    """The day in UTC, as in the history table."""
     return bounds.moment(moment_ms).date()

@@ -1,4 +1,4 @@
-"""Burrow's vocabulary: what a partition or a group can be."""
+"""Burrow's statuses of partitions and groups."""
 
 from enum import IntEnum
 

@@ -12,7 +12,7 @@ RECORDS = pa.schema(
 )
 
 DECODED = pa.schema(
-    [  # one row for every record, whatever it held
+    [  # one row for every record, whatever it holds
         ("log_partition", pa.int32()),  # where the record stands in the offsets topic
         ("order", pa.int64()),
         ("group", pa.string()),  # null: not an offset commit
@@ -20,7 +20,7 @@ DECODED = pa.schema(
         ("partition", pa.int32()),
         ("offset", pa.int64()),  # null with a group: a tombstone, the commit was deleted
         ("committed_ms", pa.int64()),
-        ("key", pa.binary()),  # of records about groups and members, parsed by the driver
+        ("key", pa.binary()),  # only of records about groups and members; the driver parses them
         ("value", pa.binary()),
         ("skipped", pa.string()),  # why a record could not be read; null when it could
     ]
@@ -30,7 +30,7 @@ LOG_ENDS = pa.schema(
     [
         ("topic", pa.string()),
         ("partition", pa.int32()),
-        ("offset", pa.int64()),  # null: the partition exists but its end could not be had
+        ("offset", pa.int64()),  # null: the partition exists, but no broker gave its end
     ]
 )
 

@@ -1,4 +1,4 @@
-"""Moments as people write them: "24h", "2026-11-01", "2026-11-01T12:30", epoch milliseconds."""
+"""Times as people write them: "24h", "2026-11-01", "2026-11-01T12:30", epoch milliseconds."""
 
 import re
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ ACCEPTED = (
 
 
 def moment(text: str, now_ms: int) -> int:
-    """Milliseconds since 1970; raises ValueError with a sentence for a person."""
+    """Milliseconds since 1970; raises ValueError with a message for the user."""
     ago = AGO.fullmatch(text)
     if ago:
         return max(now_ms - int(ago[1]) * SECONDS[ago[2]] * 1000, 0)

@@ -1,6 +1,6 @@
-"""What every partition and every group is: the arrays that a judgement fills.
+"""The verdicts on all partitions and groups of a cluster, as arrays.
 
-`evaluate` makes them, everybody else reads them.
+`evaluate` makes them; all others only read them.
 """
 
 from bisect import bisect_left
@@ -18,17 +18,17 @@ class Edge:
     offset: Ints
     committed_ms: Ints
     observed_s: UInts
-    lag: Ints  # negative: not known
+    lag: Ints  # negative: unknown
 
 
 @dataclass(frozen=True)
 class PartitionVerdicts:
-    """A line for each partition of each group: by group, then topic, then number."""
+    """A line for each partition of each group, sorted by group, topic and number."""
 
     topic: Codes  # place in `Verdicts.topics`
     partition: Codes
     status: Bytes
-    rule: Bytes  # what decided, a `Rule`
+    rule: Bytes  # the `Rule` that decided
     filled: Counts  # commits in the window; 0: never committed to
     complete: Singles
     current_lag: Ints
@@ -44,7 +44,7 @@ class GroupVerdicts:
     """A line for each group, sorted by name."""
 
     first: Ints  # its partitions are the lines from first[i] to before first[i + 1]
-    as_of_ms: Ints  # it is judged as it was then: later commits may not have been read
+    as_of_ms: Ints  # its verdict is as of then: later commits may not have been read yet
     status: Bytes
     complete: Singles
     partition_count: Ints
@@ -55,9 +55,9 @@ class GroupVerdicts:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The judgement of one moment over one cluster. It owns its arrays: nothing changes them."""
+    """All verdicts on one cluster at one moment. The arrays are its own and never change."""
 
-    now_s: int  # when they were judged; nothing is judged as of later
+    now_s: int  # when they were made; no verdict is as of a later time
     names: tuple[str, ...]  # of the groups, sorted
     topics: tuple[str, ...]
     owners: tuple[str, ...]  # names of owners and of clients; 0 is nobody
@@ -66,7 +66,7 @@ class Verdicts:
 
     @property
     def unread_groups(self) -> frozenset[str]:
-        """Groups of which it is not known up to when they have been read: they are not judged."""
+        """Groups without a verdict: we do not know up to when their commits have been read."""
         lines = np.flatnonzero(self.groups.as_of_ms <= 0)
         return frozenset(self.names[line] for line in lines.tolist())
 

@@ -1,4 +1,4 @@
-"""What the windows show and the rules read: all windows of one cluster, as arrays."""
+"""All windows of one cluster as arrays, for the rules to read."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ def span(rows: Ints) -> slice | Ints:
 
 @dataclass(frozen=True)
 class WindowArrays:
-    """The arrays are the windows' own and change with the next fold: read them, then let go.
+    """The arrays belong to the windows and change with the next fold: read them, do not keep them.
 
     Groups are sorted by name, the pairs (group, topic) of a group by topic. A pair has a row for
     each partition of its topic, committed to or not.
@@ -31,7 +31,7 @@ class WindowArrays:
 
     groups: tuple[str, ...]
     topics: tuple[str, ...]
-    owners: tuple[str, ...]  # names of owners and clients; the first is nobody's
+    owners: tuple[str, ...]  # names of owners and clients; the first stands for nobody
 
     as_of_s: Floats  # by group: up to when its commits are read; infinite: up to now
     group_pair: Ints  # by group: its first pair
@@ -44,17 +44,17 @@ class WindowArrays:
     offset: Ints
     order: Ints
     committed_ms: Ints
-    lag: Ints  # negative: not known
+    lag: Ints  # negative: unknown
     observed_s: UInts
     filled: Counts  # commits in the window; 0: none
     last_ms: Ints  # time of the newest commit
     owner: Codes  # places in `owners`
     client: Codes
-    stopped: Mask  # had stopped when it was judged last, and is silent since
+    stopped: Mask  # had stopped at the last verdict, and no commit came since
 
     # By partition, in the order of `rows()`, as of their group's moment.
     newest_end: Ints
-    lowest_end: Ints  # the lowest end remembered then
+    lowest_end: Ints  # the lowest end that was remembered then
 
     def rows(self) -> Ints:
         """The row of every partition, group by group, topic by topic."""

@@ -72,7 +72,7 @@ class Snapshots:
     _saved_s: dict[str, float] = field(default_factory=dict)
 
     def restore(self) -> None:
-        """Fill the empty clusters; a file that is of no use is renamed and logged."""
+        """Fill the empty clusters; a file that cannot be used is renamed and logged."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -115,7 +115,7 @@ class Snapshots:
             log.error("the last snapshot cannot be saved", problem=str(error))  # noqa: TRY400  # a line, not a trace
 
     def save(self) -> None:
-        """Save the clusters that have data; raises OSError when the disk does."""
+        """Save the clusters that have data; raises OSError if the disk fails."""
         for cluster in self.clusters.values():
             own = self._own(cluster)
             # While a backfill runs nothing is saved: the next start begins it again.

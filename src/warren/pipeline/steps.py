@@ -163,7 +163,7 @@ def reap_groups(
 ) -> list[str]:
     """Delete the groups that have no commit left on the brokers, except those in `keep`.
 
-    A group that the brokers do not list may still exist: they are asked about it by name.
+    A group that the brokers do not list may still exist: we request each of those by name.
     """
     with cluster.lock:
         ours = window_arrays(cluster.windows).groups

@@ -25,12 +25,12 @@ def as_csv(report: Report, name: str) -> str:
 
 
 def as_json(report: Report, names: tuple[str, ...]) -> str:
-    told = {section.name: section.rows(report) for section in chosen(names)}
+    tables = {section.name: section.rows(report) for section in chosen(names)}
     series = {
         "times_ms": report.times_ms,
         "lags": [dataclasses.asdict(each) for each in report.lags],
     }
-    everything = {**report.period._asdict(), **told, "series": series}
+    everything = {**report.period._asdict(), **tables, "series": series}
     return msgspec.json.format(msgspec.json.encode(everything), indent=2).decode()
 
 
@@ -56,7 +56,7 @@ svg{width:100%;height:auto}svg line{stroke:var(--line)}svg text{fill:var(--quiet
 .legend li{overflow-wrap:anywhere}
 .legend i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px}
 """
-# What a name in it might say, no browser may act on.
+# No browser may act on what a name in the page says.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
