@@ -7,7 +7,7 @@ import asyncio
 import time
 from itertools import chain
 
-from warren.serve.http.answers import Answer, Request, accepts_gzip, joined, packed
+from warren.serve.http.answers import Answer, Request, accepts_gzip, compress, join
 from warren.serve.http.site import Site
 from warren.serve.metrics.exposition import Exposition, asked_for
 from warren.serve.metrics.group_metrics import burrow_metrics, in_chunks
@@ -38,5 +38,5 @@ async def _rendered(site: Site, exposition: Exposition, *, is_packed: bool) -> b
         own_metrics(view, chosen.cut, time.time(), exposition),
         [exposition.end],
     )
-    body = await joined(in_chunks(texts))
-    return await packed(body) if is_packed else body
+    body = await join(in_chunks(texts))
+    return await compress(body) if is_packed else body

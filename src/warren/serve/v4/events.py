@@ -66,7 +66,7 @@ async def follow(
 
 async def _another_board(site: Site, seen: int, seconds: float) -> bool:
     try:
-        await asyncio.wait_for(site.after(seen), max(seconds, 0))
+        await asyncio.wait_for(site.wait_for_board_after(seen), max(seconds, 0))
     except TimeoutError:
         return False
     return True
