@@ -61,7 +61,7 @@ class SiteSettings(msgspec.Struct):
 
 
 class ActionFailed(Exception):
-    """The pipeline could not do what a request asked for."""
+    """The pipeline could not carry out the action of a request."""
 
 
 Caller = Callable[[Action], Awaitable[str | None]]

@@ -26,7 +26,7 @@ from warren.serve.http.settings import ServerSettings, Startup
 from warren.serve.http.site import ActionFailed, Site
 
 MOST_LARGE = 8  # answers of more than a megabyte that are sent at once
-BACKLOG = 1024  # as in `listeners`; granian wants to be told
+BACKLOG = 1024  # as in `listeners`; granian asks for it
 
 
 class Pipeline:
