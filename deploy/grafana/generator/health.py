@@ -76,7 +76,7 @@ LINES = {
     ),
     "restarts": (
         Asked([over_time("warren_restarts_total", "{{consumer}}")]),
-        Look("Restarts", "Times that reading was begun anew since Warren started."),
+        Look("Restarts", "How often reading restarted since Warren started."),
     ),
     "sinks": (
         Asked([over_time(f"rate(warren_sink_outcomes_total{RATE} * 60", "{{sink}}: {{outcome}}")]),

@@ -1,7 +1,9 @@
-"""Pull: what is asked over HTTP, answered from the board by processes of their own.
+"""Pull: worker processes answer HTTP requests from the board.
 
-`listeners.bind` opens the sockets, `serving.start` the workers. `Serving.publish` writes the board
-into shared memory (`writer`, `packed`, `commits_file`) and tells each worker (`channel`). A worker
-(`worker`) maps it (`view`), finds the handler of a request (`routes`), and answers (`v3`,
-`metrics`, …). What a request changes goes back over the channel for the pipeline to do (`actions`).
+`http.listeners.bind` opens the sockets and `http.workers.start` starts the workers.
+`Serving.publish` writes the board into shared memory (`board_file.writer`, `packed_arrays`,
+`commits_file`) and sends the files to each worker (`http.channel`). A worker (`http.worker`) maps
+them (`board_file.board_view`), finds the handler of a request (`http.dispatch`, `http.routes`) and
+answers (`v2`, `v3`, `v4`, `metrics`, …). What a request changes, and history, goes back over the
+channel to the pipeline (`http.workers.Actions`).
 """

@@ -1,4 +1,4 @@
-"""Is it well: for probes, and for people who wait."""
+"""Health and readiness, the settings in effect, and the log level."""
 
 import json
 
@@ -27,20 +27,20 @@ def good(site: Site, _request: Request) -> Answer:
 
 
 def ready(site: Site, _request: Request) -> Answer:
-    """Ready is caught up with the offsets topics, not merely started.
+    """Ready means: the offsets topics have been read to their end.
 
-    A cluster or a consumer that fails later is told of and no more: nobody should be kept from the
-    answers about the others.
+    A cluster or a consumer that fails later is listed, but the answer stays 200: the others can
+    still be served.
     """
     health = site.view.facts.health
-    lines = [_answering(name, each) for name, each in sorted(health.clusters.items())]
+    lines = [_cluster_problem(name, each) for name, each in sorted(health.clusters.items())]
     for name, each in sorted(health.consumers.items()):
         lines += [_progress(name, each), _backfill(name, each)]
     status, word = (200, "READY") if health.ready else (503, "STARTING")
     return _text(site, status, "\n".join([word, *filter(None, lines)]))
 
 
-def _answering(name: str, cluster: ClusterHealth) -> str:
+def _cluster_problem(name: str, cluster: ClusterHealth) -> str:
     silent = cluster.silent_brokers
     if cluster.problem:
         return f"cluster {name}: {cluster.problem}"
@@ -81,7 +81,7 @@ def health(site: Site, _request: Request) -> Answer:
 
 
 def config(site: Site, _request: Request) -> Answer:
-    """Its keys are sections and nothing else: the board is told in a header."""
+    """The keys are sections and nothing else, so the board is in a header."""
     status, headers, body = site.raw(200, site.settings.shown)
     return Answer(status, [*headers, board_header(site.view)], body)
 
@@ -92,10 +92,10 @@ async def get_level(site: Site, request: Request) -> Answer:
 
 
 async def set_level(site: Site, request: Request) -> Answer:
-    asked = _level(request.body)
-    if asked is None:
+    name = _level(request.body)
+    if name is None:
         return site.problem(request, 400, "could not decode message body")
-    level = LEVELS.get(asked.lower())
+    level = LEVELS.get(name.lower())
     if level is None:
         return site.problem(request, 404, "unknown log level")
     await site.call(SetLevel(level))
@@ -103,7 +103,7 @@ async def set_level(site: Site, request: Request) -> Answer:
 
 
 def _level(body: bytes) -> str | None:
-    """As lenient as Go: what follows the object, other keys and the case of keys do not matter."""
+    """Lenient as Go: text after the object, other keys and the case of keys are ignored."""
     try:
         found, _ = json.JSONDecoder().raw_decode(body.decode(errors="replace").lstrip())
     except (ValueError, RecursionError):

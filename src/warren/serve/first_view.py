@@ -1,4 +1,4 @@
-"""The page's first view as HTML: what is seen before its script runs, or without it."""
+"""The first view of the page as HTML: shown before the script runs, and to browsers without it."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -28,11 +28,11 @@ PARTITION_HEADS = ("Status", "Topic", "Partition", "Lag", "Start", "End", "Compl
 
 
 def render(site: Site, query: str) -> str:
-    """The view that a query asks for; of several values of a parameter the first counts."""
-    asked = {name: values[0] for name, values in parse_qs(query).items()}
-    if "group" in asked:
-        return _group(site, asked.get("cluster", ""), asked["group"])
-    return _overview(site.view, asked.get("match", ""))
+    """The view for a query string; the first value of a parameter counts."""
+    parameters = {name: values[0] for name, values in parse_qs(query).items()}
+    if "group" in parameters:
+        return _group(site, parameters.get("cluster", ""), parameters["group"])
+    return _overview(site.view, parameters.get("match", ""))
 
 
 def as_of(view: View) -> str:
@@ -59,7 +59,7 @@ def _overview(view: View, match: str) -> str:
 
 
 def _starting(view: View) -> str:
-    """What goes on until everything is read."""
+    """How far reading is, until everything has been read."""
     text = starting(view)
     return f"<p class='notice' role='status'>{escape(text)}</p>" if text else ""
 
@@ -85,18 +85,18 @@ def _worst_first(view: View, match: str) -> Chosen:
 
 
 def _clusters(view: View) -> str:
-    told = "".join(_cluster(name, view) for name in sorted(view.clusters))
-    return f"<div class='clusters'>{told}</div>"
+    cards = "".join(_cluster(name, view) for name in sorted(view.clusters))
+    return f"<div class='clusters'>{cards}</div>"
 
 
 def _cluster(name: str, view: View) -> str:
     statuses = view.clusters[name].arrays["group_status"]
     counts = {each: np.count_nonzero(statuses == each) for each in GROUP_STATUSES}
-    told = "".join(f"<span>{_badge(each.name)} {count:,}</span>" for each, count in counts.items())
+    items = "".join(f"<span>{_badge(each.name)} {count:,}</span>" for each, count in counts.items())
     return (
         f"<div class='cluster'><span class='title'>{_name(name)}"
         f"<span class='of'>{len(statuses):,} groups</span></span>"
-        f"<span class='counts'>{told}</span></div>"
+        f"<span class='counts'>{items}</span></div>"
     )
 
 
@@ -129,7 +129,7 @@ def _group(site: Site, cluster: str, group: str) -> str:
 
 
 def _reasons(reasons: list[shapes.Reason]) -> Iterable[str]:
-    """The first of those that the same rule decided; the worst come first."""
+    """One reason for each rule, the worst first, with the number of partitions like it."""
     worst_first = sorted(reasons, key=_trouble)
     count = Counter(each.rule for each in reasons)
     first = {each.rule: each for each in reversed(worst_first)}
@@ -144,7 +144,7 @@ def _reasons(reasons: list[shapes.Reason]) -> Iterable[str]:
 
 
 def _trouble(of_partition: shapes.Reason | shapes.PartitionLine) -> int:
-    """What to sort by: the worst first, otherwise as it is."""
+    """A sort key: the worst status first; equal ones keep their order."""
     return -Status[of_partition.status]
 
 
@@ -179,7 +179,7 @@ def _badge(status: str) -> str:
 
 
 def _name(name: str) -> str:
-    """A name of somebody else's: it keeps its own direction of writing to itself."""
+    """A name from a cluster; `bdi` isolates its direction of writing from ours."""
     return f"<bdi class='name' title='{escape(name)}'>{escape(name)}</bdi>"
 
 

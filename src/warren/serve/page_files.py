@@ -1,4 +1,4 @@
-"""The page for people: its files, its first view, and who may see what of it."""
+"""The web page: its files, its first view, and what is served without a token."""
 
 import functools
 import gzip
@@ -20,7 +20,7 @@ KINDS = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
-# Everything is ours and in a file of its own: nothing is loaded from elsewhere or written inline.
+# Scripts and styles are our own files: nothing is loaded from elsewhere or written inline.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -32,9 +32,9 @@ HEADERS = [
     ("referrer-policy", "no-referrer"),
     ("cache-control", "no-store"),
 ]
-# Loaded when a chart is drawn; as a script before all others.
+# Not preloaded: the first is loaded when a chart is drawn, the second runs before all others.
 LATER = {"lib/uplot.js", "lib/first_theme.js"}
-LATE_S = 30  # by which a board may be late before the page says that it is old
+LATE_S = 30  # how late a board may be before the page says that it is old
 FOR_EVER = "public, max-age=31536000, immutable"
 LOCKED = (
     "<noscript><p>A token is needed: <a href='/?view=groups'>log in</a>, with any name and the "
@@ -43,9 +43,9 @@ LOCKED = (
 
 
 class PageFiles(NamedTuple):
-    version: str  # changes with any of them, so that a browser may keep them for ever
+    version: str  # changes with any file, so that a browser may cache them for ever
     shell: Template
-    packed: dict[str, bytes]  # by path, such as "lib/dom.js": nothing else is ever given out
+    packed: dict[str, bytes]  # gzipped, by path such as "lib/dom.js"; nothing else is ever served
 
 
 @functools.cache
@@ -62,7 +62,7 @@ def page(site: Site, request: Request) -> Answer:
         view = first_view.render(site, request.query)
     else:
         view = site.once("first view", lambda _: first_view.render(site, "").encode()).decode()
-    return _filled(site, view, first_view.as_of(site.view))
+    return _fill_shell(site, view, first_view.as_of(site.view))
 
 
 def asset(_site: Site, request: Request, version: str, *parts: str) -> Answer:
@@ -81,13 +81,13 @@ def asset(_site: Site, request: Request, version: str, *parts: str) -> Answer:
     return Answer(200, headers, gzip.decompress(packed))
 
 
-def instead_of(refusal: Answer, site: Site, request: Request) -> Answer:
-    """Who may not read gets the page with nothing on it: it asks for the token by itself."""
+def page_or_refusal(refusal: Answer, site: Site, request: Request) -> Answer:
+    """A refused browser gets the empty page, which then asks for the token."""
     is_page = (request.method, request.path, request.query) == ("GET", "/", "")
-    return _filled(site, LOCKED, "") if is_page else refusal
+    return _fill_shell(site, LOCKED, "") if is_page else refusal
 
 
-def _filled(site: Site, view: str, moment: str) -> Answer:
+def _fill_shell(site: Site, view: str, moment: str) -> Answer:
     version, shell, packed = files()
     assets = f"/page/{version}"
     modules = sorted(name for name in packed if name.endswith(".js") and name not in LATER)

@@ -1,7 +1,7 @@
-"""Burrow 0.x's API, read-only: its companions still ask it.
+"""The API of Burrow 0.x, read-only: some tools around Burrow still use it.
 
-A request is told back with what was asked for, an unknown group is an error, `complete` is a
-boolean, and a partition that was never committed to is not there.
+It differs from /v3: `request` repeats the names from the path, an unknown group is an error,
+`complete` is a boolean, and a partition without a commit is left out.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,9 @@ class V2Commit(msgspec.Struct):
     offset: int
     timestamp: int
     lag: int
-    max_offset: int  # 0.x left out commits that came too soon after another and kept this of them
+    max_offset: (
+        int  # 0.x dropped commits that came too soon after another, and kept their offset here
+    )
 
 
 class V2Partition(msgspec.Struct):
@@ -96,20 +98,20 @@ def groups(site: Site, request: Request, name: str) -> Answer:
 
 
 def group_topics(site: Site, request: Request, name: str, group: str) -> Answer:
-    offsets, asked = _offsets(site.view.clusters.get(name), group), V2Names(name, group)
+    offsets, names = _offsets(site.view.clusters.get(name), group), V2Names(name, group)
     if offsets is None:
-        return _problem(site, request, "consumer group not found", asked)
-    return _answer(site, request, "consumer topic list returned", asked, topics=sorted(offsets))
+        return _problem(site, request, "consumer group not found", names)
+    return _answer(site, request, "consumer topic list returned", names, topics=sorted(offsets))
 
 
 def group_topic(site: Site, request: Request, name: str, group: str, topic: str) -> Answer:
-    offsets, asked = _offsets(site.view.clusters.get(name), group), V2Names(name, group, topic)
+    offsets, names = _offsets(site.view.clusters.get(name), group), V2Names(name, group, topic)
     if offsets is None:
-        return _problem(site, request, "consumer group not found", asked)
+        return _problem(site, request, "consumer group not found", names)
     if topic not in offsets:
-        return _problem(site, request, "topic not found for consumer group", asked)
+        return _problem(site, request, "topic not found for consumer group", names)
     message = "consumer group topic offsets returned"
-    return _answer(site, request, message, asked, offsets=offsets[topic])
+    return _answer(site, request, message, names, offsets=offsets[topic])
 
 
 def status(site: Site, request: Request, name: str, group: str) -> Answer:
@@ -129,7 +131,7 @@ def _status(site: Site, request: Request, name: str, group: str, *, only_bad: bo
         group,
         known.status,
         bytes(known.complete) == b"1",
-        [made for each in known.partitions if (made := _partition(each))],
+        [found for each in known.partitions if (found := _partition(each))],
         known.partition_count,
         _partition(known.maxlag) if known.maxlag else None,
         known.totallag,
@@ -142,7 +144,7 @@ def _partition(partition: v3.V3Partition) -> V2Partition | None:
     if partition.start is None or partition.end is None:
         return None
     start, end = (
-        # A commit that comes too soon takes the place of the one before: there is no newer offset.
+        # Here a commit that comes too soon replaces the one before: no offset is newer.
         V2Commit(commit.offset, commit.timestamp, commit.lag or 0, commit.offset)
         for commit in (partition.start, partition.end)
     )
@@ -170,15 +172,15 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _answer(site: Site, request: Request, message: str, asked: V2Names, **data: object) -> Answer:
-    place = _place(site, request, asked)
+def _answer(site: Site, request: Request, message: str, names: V2Names, **data: object) -> Answer:
+    place = _place(site, request, names)
     return site.raw(200, {"error": False, "message": message, **data, "request": place})
 
 
-def _problem(site: Site, request: Request, message: str, asked: V2Names) -> Answer:
-    place = _place(site, request, asked)
+def _problem(site: Site, request: Request, message: str, names: V2Names) -> Answer:
+    place = _place(site, request, names)
     return site.raw(404, {"error": True, "message": message, "request": place})
 
 
-def _place(site: Site, request: Request, asked: V2Names) -> dict[str, str]:
-    return {"url": request.path, "host": site.settings.host, **asked._asdict()}
+def _place(site: Site, request: Request, names: V2Names) -> dict[str, str]:
+    return {"url": request.path, "host": site.settings.host, **names._asdict()}

@@ -38,7 +38,7 @@ class V3Partition(msgspec.Struct):
 
 
 class V3GroupStatus(msgspec.Struct):
-    """What is not set is as for a group that is not there."""
+    """The defaults are those of an unknown group."""
 
     cluster: str
     group: str
@@ -167,7 +167,7 @@ def _partitions(cluster: ClusterView, lines: Ints) -> Iterator[V3Partition]:
 
 
 def _edge(windows: Any, column: int) -> list[V3Commit]:
-    """The first or last commit of each window; free places repeat the first."""
+    """The first or last commit of each window; unused places repeat the first."""
     return make_commits(V3Commit, *(windows[name][:, column] for name in COLUMNS))
 
 

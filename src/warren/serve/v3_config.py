@@ -1,6 +1,6 @@
-"""Burrow's view of its configuration, `/v3/config/…`: made once, before the workers start.
+"""The configuration as Burrow shows it, `/v3/config/…`: made once, before the workers start.
 
-What Burrow shows of credentials, in URLs and in `extra`, is masked.
+Credentials that Burrow shows in URLs and in `extra` are masked.
 """
 
 from collections.abc import Mapping
@@ -88,14 +88,14 @@ def _cluster(config: Config, cluster: Cluster) -> Shape:
 
 
 def _consumer(config: Config, consumer: Consumer) -> Shape:
-    is_kafka, is_asked = (consumer.class_name == each for each in ("kafka", "kafka_admin"))
+    is_kafka, is_admin = (consumer.class_name == each for each in ("kafka", "kafka_admin"))
     return {
         "class-name": consumer.class_name,
         "cluster": consumer.cluster,
         "servers": consumer.servers,
         "group-allowlist": consumer.group_allowlist,
         "zookeeper-path": consumer.zookeeper_path,
-        "zookeeper-timeout": 0 if is_kafka or is_asked else consumer.zookeeper_timeout,
+        "zookeeper-timeout": 0 if is_kafka or is_admin else consumer.zookeeper_timeout,
         "client-profile": _profile(config, consumer),
         "offsets-topic": consumer.offsets_topic if is_kafka else "",
         "start-latest": consumer.start_latest,
@@ -162,7 +162,7 @@ def _notifier(notifier: Notifier) -> Shape:
             "to": notifier.to,
         }
     if isinstance(notifier, HttpNotifier | EmailNotifier):
-        # Burrow gives this one as text.
+        # Burrow gives `noverify` as text.
         shape |= {"extra-ca": notifier.extra_ca, "noverify": "true" if notifier.noverify else ""}
     return shape
 

@@ -1,7 +1,7 @@
 """What clients say they take, and what they get."""
 
 from warren.serve.http.answers import accepts_gzip
-from warren.serve.metrics.exposition import asked_for
+from warren.serve.metrics.exposition import choose_exposition
 
 
 def test_gzip_is_taken_by_who_says_so() -> None:
@@ -33,7 +33,9 @@ def test_openmetrics_is_for_who_prefers_it() -> None:
     }
 
     wrong = [
-        header for header, expected in cases.items() if asked_for(header).is_openmetrics != expected
+        header
+        for header, expected in cases.items()
+        if choose_exposition(header).is_openmetrics != expected
     ]
 
     assert wrong == []

@@ -22,9 +22,9 @@ from warren.pipeline.steps import topic_ends
 from warren.serve.board_file.commits_file import layout
 from warren.serve.v4 import explain
 from warren.serve.v4.explain import WHY
-from warren.serve.v4.groups import NOT_TOLD, statuses
+from warren.serve.v4.groups import NOT_KNOWN, statuses
 from warren.serve.v4.operations import OPERATIONS
-from warren.serve.v4.verdict_change import CHANGE, lasting, of_group
+from warren.serve.v4.verdict_change import CHANGE, duration, of_group
 from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
@@ -236,7 +236,7 @@ def test_every_rule_after_stop_has_words_for_one_that_was_at_the_end() -> None:
         "silent_s": 20.0,
     }
 
-    told = {rule: explain.why_spared(rule, numbers) for rule in Rule}
+    told = {rule: explain.why_not_stopped(rule, numbers) for rule in Rule}
 
     assert {rule for rule, text in told.items() if text is None} == {
         Rule.NOT_JUDGED,
@@ -244,8 +244,8 @@ def test_every_rule_after_stop_has_words_for_one_that_was_at_the_end() -> None:
         Rule.STOPPED,
     }
     assert len({text for text in told.values() if text}) == 5
-    assert explain.why_spared(Rule.STALLED, numbers | {"lowest_end": 501.0}) is None
-    assert explain.why_spared(Rule.STALLED, numbers | {"silent_s": 9.0}) is None
+    assert explain.why_not_stopped(Rule.STALLED, numbers | {"lowest_end": 501.0}) is None
+    assert explain.why_not_stopped(Rule.STALLED, numbers | {"silent_s": 9.0}) is None
 
 
 def test_good_partitions_are_explained_on_request(server: Running) -> None:
@@ -259,7 +259,7 @@ def test_good_partitions_are_explained_on_request(server: Running) -> None:
 
 
 def test_long_times_are_told_in_great_units() -> None:
-    told = [lasting(seconds) for seconds in (0, 119, 120, 7_199, 7_200, 172_800, 10**9)]
+    told = [duration(seconds) for seconds in (0, 119, 120, 7_199, 7_200, 172_800, 10**9)]
 
     assert told == ["0 s", "119 s", "2 minutes", "120 minutes", "2 hours", "2 days", "11,574 days"]
 
@@ -364,7 +364,7 @@ def test_a_window_tells_what_was_judged_as_far_as_its_commits_go() -> None:
 
     told = statuses(stored, view.filled[rows], 0.0, 0)
 
-    unknown, ok = [NOT_TOLD], [int(Status.OK)]
+    unknown, ok = [NOT_KNOWN], [int(Status.OK)]
     assert told[0].tolist() == ok + unknown * 8 + [int(Status.REWIND)]
     assert told[3].tolist() == unknown * 7 + [int(Status.STALL)] * 3
 

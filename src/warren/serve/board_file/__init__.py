@@ -1,1 +1,1 @@
-"""A board as a file that other processes map."""
+"""A board as a file that the workers map into memory."""

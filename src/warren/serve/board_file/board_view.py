@@ -1,4 +1,4 @@
-"""The board as a worker sees it: arrays that map the file, and what requests ask of them."""
+"""The board as a worker sees it: arrays mapped from the file, and the look-ups requests need."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,16 +49,20 @@ class ClusterView:
         return slice(int(first[group]), int(first[group + 1]))
 
     def as_of_ms(self, group: int) -> int:
-        """When it is judged as it was: all its commits up to then have been read."""
+        """The time its verdict is for: all its commits up to then have been read."""
         return int(self.arrays["group_as_of_ms"][group]) or self.facts.now_s * 1000
 
     def windows_of(self, lines: slice | Ints) -> Windows:
-        """The window of each line; of a line that was never committed to, any."""
+        """The window of each line; for a line without a commit, an arbitrary one."""
         place = self.arrays["window"][lines]
-        return self.windows[np.maximum(place, 0)] if len(self.windows) else self._none(len(place))
+        return (
+            self.windows[np.maximum(place, 0)]
+            if len(self.windows)
+            else self._empty_windows(len(place))
+        )
 
     def commits(self, lines: slice, make: MakeCommit[C]) -> Iterator[list[C]]:
-        """The commits of each line, oldest first; none of one that was never committed to."""
+        """The commits of each line, oldest first; an empty list for a line without a commit."""
         for start in range(lines.start, lines.stop, AT_ONCE):
             some = slice(start, min(start + AT_ONCE, lines.stop))
             windows, filled = self.windows_of(some), self.arrays["filled"][some].tolist()
@@ -66,16 +70,16 @@ class ClusterView:
             every = iter(make_commits(make, *(windows[column][held] for column in COLUMNS)))
             yield from (list(islice(every, count)) for count in filled)
 
-    def _none(self, count: int) -> Windows:
+    def _empty_windows(self, count: int) -> Windows:
         return np.zeros(count, commits_file.layout(self.facts.intervals))
 
     def ends(self, topic: str) -> list[int | None] | None:
-        """By partition, None where it is not known; None for an unknown topic."""
+        """The log end of each partition, None where it is not known; None for an unknown topic."""
         ends = self._of_topic("ends", topic)
         return None if ends is None else [None if end == NO_END else end for end in ends.tolist()]
 
     def rates(self, topic: str) -> list[float | None]:
-        """By partition: messages a second lately, None where it is not known."""
+        """Recent messages a second of each partition, None where it is not known."""
         rates = self._of_topic("end_rates", topic)
         known = [] if rates is None else rates.tolist()
         return [None if isnan(rate) else round(rate, 3) for rate in known]
@@ -104,7 +108,7 @@ class View:
 
     @classmethod
     def open(cls, files: list[int], before: "View") -> "View":
-        """Map a board and the commits it refers to; names that have not changed are taken over."""
+        """Map a board and the commits it refers to; reuse names that have not changed."""
         raw, arrays = packed_arrays.read(files[0])
         facts = msgspec.json.decode(raw, type=BoardFacts)
         clusters = {}
@@ -134,5 +138,7 @@ def _names(arrays: dict[str, AnyArray], known: ClusterView | None) -> list[Numbe
         same = bool(before) and before[number].encoded == encoded
         named.append(before[number] if same else NumberedNames(encoded))
     for each in named:
-        _ = each.numbers  # made here, by the thread that waits for boards, and not by a request
+        _ = (
+            each.numbers
+        )  # computed now, in the thread that receives boards, and not during a request
     return named

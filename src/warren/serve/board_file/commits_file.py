@@ -1,8 +1,8 @@
 """The commits of every window in a file that only grows: each board adds the windows that changed.
 
 A board of a million partitions has ten million commits, and a second later a few thousand of them
-are new. So windows are written once and found again by their place. When much of the file is
-outdated, a new one is begun; who still reads the old one keeps it.
+are new. So each window is written once, and boards refer to its place. When much of the file is
+outdated, a new file begins; a worker that still reads the old one keeps it.
 """
 
 import os
@@ -14,17 +14,17 @@ import numpy.typing as npt
 from warren.model.arrays import Ints
 from warren.model.board import SharedFile, StoredWindows
 from warren.model.window_arrays import WindowArrays
-from warren.serve.board_file.packed_arrays import mapped
+from warren.serve.board_file.packed_arrays import map_file
 
 Marks = npt.NDArray[np.uint64]
 Windows = npt.NDArray[Any]  # of `layout`
 
 CHUNK = 16_384  # windows written at once
-SPARE = 65_536  # outdated windows that are not worth a new file
+SPARE = 65_536  # so many outdated windows are tolerated before a new file
 
 
 def layout(intervals: int) -> np.dtype[np.void]:
-    """A window: its commits as in WindowArrays, oldest first, free places on the left."""
+    """A window: its commits as in WindowArrays, oldest first, unused places on the left."""
     return np.dtype(
         [
             ("offset", "<i8", (intervals,)),
@@ -36,8 +36,8 @@ def layout(intervals: int) -> np.dtype[np.void]:
 
 
 def read(fd: int, intervals: int) -> Windows:
-    """Whole windows only: the next one may be in the middle of being written."""
-    memory, kind = mapped(fd), layout(intervals)
+    """Only whole windows: the next one may be half written."""
+    memory, kind = map_file(fd), layout(intervals)
     return np.frombuffer(memory, kind, len(memory) // kind.itemsize)
 
 
@@ -52,7 +52,7 @@ class CommitsFile:
         self._begin(self._source)
 
     def store(self, arrays: WindowArrays) -> StoredWindows:
-        """Write what changed since the last call. Nobody may fold meanwhile."""
+        """Write what changed since the last call. No commits may be folded meanwhile."""
         live = int(np.count_nonzero(arrays.filled))
         is_outdated = self._size > live + live // 2 + SPARE
         if self._source is not arrays.order or is_outdated:
@@ -68,7 +68,7 @@ class CommitsFile:
     def _begin(self, source: Ints) -> None:
         self._file = SharedFile()
         self._size = 0
-        self._source = source  # windows that moved to other rows did so into other arrays
+        self._source = source  # when windows move to other rows, the arrays are new ones
         self._mark = np.zeros(len(source), np.uint64)
         self._place = np.full(len(source), -1, np.int64)
 
@@ -85,10 +85,10 @@ class CommitsFile:
 
 
 def _marks(arrays: WindowArrays) -> Marks:
-    """A number for each window that changes when it does.
+    """A number for each window, which changes whenever the window does.
 
-    A window changes by taking in a commit of a greater order than the one it loses, if any: with as
-    many commits as before, the sum of the orders is greater.
+    A window changes when it takes in a commit. That commit's order is greater than the order of the
+    commit that drops out, so with the same number of commits the sum of the orders grows.
     """
     orders: Marks = np.einsum("ij->i", arrays.order).view(np.uint64)
     return orders * np.uint64(2**16) + arrays.filled

@@ -1,4 +1,4 @@
-"""Arrays and JSON in one file without a name: written once, then mapped by other processes."""
+"""Arrays and JSON in one unnamed file: written once, then mapped by other processes."""
 
 import mmap
 import os
@@ -33,7 +33,7 @@ class _Place(msgspec.Struct, array_like=True):
     name: str
     dtype: str
     shape: tuple[int, ...]
-    at: int  # from the end of the head
+    at: int  # byte offset after the head
 
 
 class _Head(msgspec.Struct, array_like=True):
@@ -58,15 +58,15 @@ def write(facts: object, arrays: Mapping[str, AnyArray]) -> SharedFile:
 
 
 def read(fd: int) -> tuple[msgspec.Raw, dict[str, AnyArray]]:
-    """The facts, still as JSON, and the arrays, which map the file."""
-    memory = memoryview(mapped(fd))
+    """The facts, still as JSON, and the arrays, mapped from the file."""
+    memory = memoryview(map_file(fd))
     size = int.from_bytes(memory[:8], "little")
     head = msgspec.json.decode(memory[8 : 8 + size], type=_Head)
     start = _aligned(8 + size)
     return head.facts, {place.name: _array(memory, start, place) for place in head.places}
 
 
-def mapped(fd: int) -> mmap.mmap | bytes:
+def map_file(fd: int) -> mmap.mmap | bytes:
     size = os.fstat(fd).st_size
     # An empty file cannot be mapped.
     return mmap.mmap(fd, size, prot=mmap.PROT_READ) if size else b""

@@ -1,4 +1,4 @@
-"""A board as a file for the workers; `view` is what they make of it."""
+"""Write a board as a file for the workers; `board_view` reads it."""
 
 import msgspec
 import numpy as np
@@ -78,9 +78,9 @@ def _generations(cluster: ClusterBoard) -> AnyArray:
 
 
 def _names(names: tuple[str, ...]) -> AnyArray:
-    """As JSON: it is read once and then compared, since names seldom change."""
+    """As JSON: names seldom change, so a worker decodes them once and then compares the bytes."""
     try:
         encoded = msgspec.json.encode(names)
-    except UnicodeEncodeError:  # bytes that were not UTF-8 came in as lone surrogates
+    except UnicodeEncodeError:  # names that are not UTF-8 hold lone surrogates
         encoded = msgspec.json.encode([readable(name) for name in names])
     return np.frombuffer(encoded, np.uint8)

@@ -1,1 +1,1 @@
-"""Requests, answers, and the processes that give them."""
+"""HTTP requests, answers, and the worker processes that serve them."""

@@ -1,4 +1,4 @@
-"""Who may ask and who may change something, for each listener."""
+"""Who may read and who may change something, for each listener."""
 
 import base64
 import binascii
@@ -11,27 +11,27 @@ from warren.serve.http.answers import Answer, Request
 from warren.serve.http.site import Site
 
 READS = ("GET", "HEAD", "OPTIONS")
-OPEN = ("/burrow/admin", "/burrow/admin/ready")  # probes seldom can log in
+OPEN = ("/burrow/admin", "/burrow/admin/ready")  # probes can seldom log in
 FILES = "/page/"  # the same for everybody
 CHALLENGES = [("www-authenticate", "Bearer"), ("www-authenticate", 'Basic realm="warren"')]
 
 
 class Access(msgspec.Struct, frozen=True):
-    """Tokens as digests: the workers need not know them."""
+    """Tokens are kept as digests: a worker never sees a token itself."""
 
     read: str = ""  # empty: anybody
     write: str = ""
     allow_writes: bool = True
 
     def refusal(self, site: Site, request: Request, authorization: str | None) -> Answer | None:
-        """The answer to a request that may not be, None to one that may."""
+        """The answer to a request that is not allowed; None if it is allowed."""
         if request.method in READS:
-            wanted = [] if is_open(request.path) else [self.read]
+            required = [] if is_open(request.path) else [self.read]
         elif not self.allow_writes:
             return site.problem(request, 403, "changes are not allowed here")
         else:
-            wanted = [self.write or self.read]
-        if not any(wanted):
+            required = [self.write or self.read]
+        if not any(required):
             return None
         given = digest(_token(authorization or ""))
         known = [self.write, *([self.read] if request.method in READS else [])]
@@ -50,7 +50,7 @@ def digest(token: str) -> str:
 
 
 def _token(authorization: str) -> str:
-    """What is given as bearer token, or as the password of basic authentication."""
+    """The bearer token, or the password of basic authentication."""
     scheme, _, given = authorization.partition(" ")
     if scheme.lower() == "bearer":
         return given.strip()

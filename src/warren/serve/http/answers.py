@@ -1,4 +1,4 @@
-"""What a client takes, and what goes back to it, whole or piece by piece."""
+"""What a client accepts, and the answer that is sent to it, whole or in chunks."""
 
 import asyncio
 import zlib
@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """An answer that is made piece by piece: others are answered between two pieces."""
+    """An answer made chunk by chunk: other requests are answered between two chunks."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -48,7 +48,7 @@ class Stream(NamedTuple):
 
 
 class Endless(NamedTuple):
-    """An answer that goes on until the client leaves."""
+    """An answer that goes on until the client disconnects."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -66,27 +66,27 @@ class Request(NamedTuple):
     body: bytes = b""
 
 
-GZIP = 31  # zlib's number for it
+GZIP = 31  # the number by which zlib knows gzip
 
 
 async def whole(stream: Stream, accept_encoding: str) -> Answer:
-    """All pieces as one answer, packed if the client takes that."""
-    body = await joined(stream.chunks)
+    """All chunks as one answer, compressed if the client accepts that."""
+    body = await join(stream.chunks)
     if not accepts_gzip(accept_encoding):
         return Answer(stream.status, stream.headers, body)
     headers = [*stream.headers, ("content-encoding", "gzip")]
-    return Answer(stream.status, headers, await packed(body))
+    return Answer(stream.status, headers, await compress(body))
 
 
-async def joined(chunks: Iterator[bytes]) -> bytes:
-    some = []
+async def join(chunks: Iterator[bytes]) -> bytes:
+    parts = []
     for chunk in chunks:
-        some.append(chunk)
-        await asyncio.sleep(0)  # others are to be answered too
-    return b"".join(some)
+        parts.append(chunk)
+        await asyncio.sleep(0)  # other requests get their turn
+    return b"".join(parts)
 
 
-async def packed(body: bytes) -> bytes:
-    """Zlib lets go of the interpreter: the others are answered meanwhile."""
+async def compress(body: bytes) -> bytes:
+    """In a thread: zlib releases the GIL, so other requests are answered meanwhile."""
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(None, lambda: zlib.compress(body, 1, GZIP))

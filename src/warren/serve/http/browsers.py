@@ -1,9 +1,9 @@
-"""What a browser may ask for on behalf of the page that it shows.
+"""What a browser may request on behalf of the page that it shows.
 
-A page of a stranger runs in the browser of somebody who reaches us. It may give its own name our
-address and ask as if it were ours (DNS rebinding), or send us changes from where it is. Neither can
-be told by the address a request comes from. Programs are no such danger, and may use any name that
-leads here.
+A stranger's page runs in the browser of somebody who can reach this server. It may point its own
+host name at our address and read as if it were our page (DNS rebinding), or send changes from its
+own site. The client's address does not show either. Programs that are not browsers are no such
+danger: they may use any name that leads here.
 """
 
 import ipaddress
@@ -18,15 +18,15 @@ Header = Callable[[str], str | None]
 
 READS = ("GET", "HEAD", "OPTIONS")
 ANY = "*"
-# Nobody can have a name of these of his own on the Internet; nor one without a dot.
+# Nobody can register a name under these on the Internet, nor a name without a dot.
 PRIVATE = (".localhost", ".local", ".internal", ".svc", ".lan", ".home.arpa")
 HOSTS_REMEMBERED = 1000
 JSON_KINDS = ("application/json", "+json")
-UNREADABLE = "\ufffd.invalid"  # as a host, nobody's
+UNREADABLE = "\ufffd.invalid"  # stands for a header that is not text; as a host it is nobody's
 
 
 def header_of(headers: Any) -> Header:
-    """Look a header up; one that is no text, as a page may make it, was sent all the same."""
+    """Look a header up. One that is not text counts as sent: a page can make such a header."""
 
     def header(name: str) -> str | None:
         value: str | None = headers.get(name)
@@ -37,7 +37,7 @@ def header_of(headers: Any) -> Header:
 
 class Browsers:
     def __init__(self, hosts: Sequence[str], allow_origin: str) -> None:
-        self._hosts = hosts  # names of ours; see `hosts_of`
+        self._hosts = hosts  # this server's names; see `hosts_of`
         self._allow_origin = allow_origin
         self._is_ours = lru_cache(HOSTS_REMEMBERED)(self._has_name)
 
@@ -48,7 +48,7 @@ class Browsers:
         return self._allow_origin == ANY or self._is_invited(header("origin"))
 
     def refusal(self, site: Site, request: Request, header: Header) -> Answer | None:
-        """The answer to a page of somebody else's; None to everybody else."""
+        """The answer to a request of another site's page; None if the request is allowed."""
         if request.method in READS:
             return None if self.may_read(header) else _unknown(site, request, header)
         if self._is_invited(header("origin")):
@@ -56,18 +56,18 @@ class Browsers:
         if _is_browser(header) and not self._is_ours(header("host") or ""):
             return _unknown(site, request, header)
         if self._is_from_elsewhere(header):
-            return site.problem(request, 403, "pages of other sites may change nothing here")
-        is_unplaced = _is_browser(header) and not _says_where_from(header)
-        if (request.path.startswith("/v4/") or is_unplaced) and not _is_json(header):
-            return site.problem(request, 415, "a body must be JSON, and say so in Content-Type")
+            return site.problem(request, 403, "pages of other sites may not change anything here")
+        is_from_anywhere = _is_browser(header) and not _has_origin(header)
+        if (request.path.startswith("/v4/") or is_from_anywhere) and not _is_json(header):
+            return site.problem(request, 415, "the body must be JSON, and Content-Type must say so")
         return None
 
     def _is_invited(self, origin: str | None) -> bool:
-        """Whether it is the page that `access-control-allow-origin` names."""
+        """Whether `access-control-allow-origin` names this page."""
         return origin is not None and origin == self._allow_origin
 
     def _is_from_elsewhere(self, header: Header) -> bool:
-        # Browsers that know this header send it over TLS and to this machine, older ones never.
+        # Browsers send this header over TLS and to localhost; old browsers never send it.
         relation = header("sec-fetch-site")
         if relation is not None:
             return relation not in {"same-origin", "none"}
@@ -80,12 +80,12 @@ class Browsers:
 
 
 def _is_browser(header: Header) -> bool:
-    """Whether it bears what no page can keep a browser from sending.
+    """Whether it has a header that every browser sends and no page can suppress.
 
-    Over plain HTTP that is the languages of its user. Node sends languages as well, and a
-    Sec-Fetch-Mode, which from a browser never comes without Sec-Fetch-Site.
+    Over plain HTTP that is Accept-Language. Node sends that too, but with a Sec-Fetch-Mode, which
+    a browser never sends without Sec-Fetch-Site.
     """
-    if _says_where_from(header):
+    if _has_origin(header):
         return True
     if header("accept-language") is not None and header("sec-fetch-mode") is None:
         return True
@@ -93,7 +93,7 @@ def _is_browser(header: Header) -> bool:
     return "Gecko" in agent or agent == UNREADABLE
 
 
-def _says_where_from(header: Header) -> bool:
+def _has_origin(header: Header) -> bool:
     return header("origin") is not None or header("sec-fetch-site") is not None
 
 
@@ -115,7 +115,7 @@ def _is_private(name: str) -> bool:
 
 
 def _is_one_of(name: str, hosts: Sequence[str]) -> bool:
-    """A host that begins with a dot stands for all names below it as well."""
+    """A host that begins with a dot also stands for all names below it."""
     return any(
         each in {ANY, name} or (each.startswith(".") and f".{name}".endswith(each))
         for each in hosts
@@ -123,7 +123,7 @@ def _is_one_of(name: str, hosts: Sequence[str]) -> bool:
 
 
 def _is_json(header: Header) -> bool:
-    """Whether it has no body, or one that says it is JSON: no page sends that uninvited."""
+    """Whether it has no body or a JSON one: a page of another site cannot send JSON unasked."""
     has_body = header("transfer-encoding") is not None or header("content-length") not in {
         None,
         "0",
@@ -135,7 +135,7 @@ def _is_json(header: Header) -> bool:
 def _unknown(site: Site, request: Request, header: Header) -> Answer:
     name = _without_port(header("host") or "")
     text = (
-        f"browsers may not ask here as {name}; if that is a name of this server, add it to "
+        f"browsers may not use the name {name} here; if it is a name of this server, add it to "
         "allowed-hosts in its [httpserver] section"
     )
     return site.problem(request, 403, text)

@@ -1,7 +1,7 @@
-"""Messages between the pipeline's process and a worker, with open files attached to them.
+"""Messages between the pipeline's process and a worker, with open files attached.
 
-Each message is JSON behind its length. When one side ends, however it ends, the other sees the end
-of the stream: so no worker outlives the pipeline.
+Each message is its length, then JSON. When one process ends for any reason, the other sees the end
+of the stream, so no worker outlives the pipeline.
 """
 
 import socket
@@ -12,18 +12,18 @@ import msgspec
 
 from warren.model.history_question import HistoryQuestion
 
-HEAD = struct.Struct("<IH")  # bytes, files
-FILES_AT_ONCE = 200  # the kernel takes 253 with one call
+HEAD = struct.Struct("<IH")  # number of bytes, number of files
+FILES_AT_ONCE = 200  # the kernel takes up to 253 in one call
 
 
 class Offer(msgspec.Struct, tag="offer"):
-    """A board: the first file; then the commits of each cluster, in the board's order."""
+    """A new board. The first file is the board, then one file of commits for each cluster."""
 
     number: int
 
 
 class Taken(msgspec.Struct, tag="taken"):
-    """The worker answers from this board now, and can take the next."""
+    """The worker answers from this board now and is ready for the next."""
 
     number: int
 
@@ -35,7 +35,7 @@ class DeleteGroup(msgspec.Struct, tag="delete_group"):
 
 
 class GetLevel(msgspec.Struct, tag="get_level"):
-    """The log level."""
+    """Read the log level."""
 
 
 class SetLevel(msgspec.Struct, tag="set_level"):
@@ -43,13 +43,13 @@ class SetLevel(msgspec.Struct, tag="set_level"):
 
 
 class RecentHistory(msgspec.Struct, tag="recent_history"):
-    """What memory holds, at once."""
+    """The part of history that is in memory: the reply is immediate."""
 
     question: HistoryQuestion
 
 
 class TableHistory(msgspec.Struct, tag="group_history"):
-    """What the table holds, however long it takes."""
+    """History from the table: the reply may take long."""
 
     question: HistoryQuestion
 
@@ -58,7 +58,7 @@ Action = DeleteGroup | GetLevel | SetLevel | RecentHistory | TableHistory
 
 
 class Call(msgspec.Struct, tag="call"):
-    """A worker asks for one of `Actions`."""
+    """A worker requests one of `Actions`."""
 
     number: int
     action: Action
@@ -71,7 +71,7 @@ class Result(msgspec.Struct, tag="result"):
 
 
 class Failed(msgspec.Struct, tag="failed"):
-    """A worker could not answer a request: what the log is to say of it."""
+    """A worker could not answer a request; the pipeline logs it."""
 
     method: str
     path: str
@@ -95,7 +95,7 @@ def send(stream: socket.socket, message: Message, files: Sequence[int] = ()) -> 
 
 
 def receive(stream: socket.socket) -> tuple[Message, list[int]] | None:
-    """The next message and its files, which the caller closes; None when there is none."""
+    """The next message and its files, which the caller closes; None at the end of the stream."""
     head, files = b"", list[int]()
     while len(head) < HEAD.size:
         data, more, _, _ = socket.recv_fds(stream, HEAD.size - len(head), FILES_AT_ONCE)
@@ -107,11 +107,11 @@ def receive(stream: socket.socket) -> tuple[Message, list[int]] | None:
     while len(files) < count:
         _, more, _, _ = socket.recv_fds(stream, 1, FILES_AT_ONCE)
         files += more
-    body = _exactly(stream, size)
+    body = _receive_exactly(stream, size)
     return None if body is None else (msgspec.json.decode(body, type=Message), files)
 
 
-def _exactly(stream: socket.socket, size: int) -> bytes | None:
+def _receive_exactly(stream: socket.socket, size: int) -> bytes | None:
     body = bytearray()
     while len(body) < size:
         data = stream.recv(size - len(body))

@@ -1,4 +1,4 @@
-"""A request comes in, an answer goes out."""
+"""From a request to its answer: access, route, handler, cache, sending."""
 
 import asyncio
 import inspect
@@ -15,7 +15,7 @@ from warren.serve.http.routes import Handler, Routes
 from warren.serve.http.settings import ServerSettings
 from warren.serve.http.site import ActionFailed, Site
 from warren.serve.metrics.scrape import scrape
-from warren.serve.page_files import instead_of
+from warren.serve.page_files import page_or_refusal
 from warren.serve.v4 import openapi
 from warren.serve.v4.events import events
 from warren.serve.v4.operations import OPERATIONS, handler
@@ -66,12 +66,12 @@ TABLE: dict[tuple[str, str], Handler] = {
 
 MOST_BODY_BYTES = 64 * 2**10
 BODY_SECONDS = 10
-LARGE = 2**20  # bytes; a client may have no more of them queued for it
+LARGE = 2**20  # bytes; an answer with more is sent only as fast as the client reads it
 MOST_LISTENERS = 100
 FAILED = "it could not be answered; the log says why"
-# Answers to these depend on the path alone.
-KEPT = ("/v2/", "/v3/", "/burrow/")
-WAITING = ("/v4/events", "/v4/history")  # they wait for others rather than work
+# Their answers depend on the path alone, so they are cached by path.
+CACHED_BY_PATH = ("/v2/", "/v3/", "/burrow/")
+WAITING = ("/v4/events", "/v4/history")  # these wait for the pipeline; they do no work here
 
 Report = Callable[[Request, Exception], None]
 
@@ -80,7 +80,7 @@ TOO_SLOW = Answer(408, [("content-type", TEXT)], b"Request Timeout\n")
 
 
 class Slots:
-    """Used by one event loop: between looking and taking nobody else comes."""
+    """How many may do something at once. Used by one event loop, so it needs no lock."""
 
     def __init__(self, count: int) -> None:
         self._free = count
@@ -97,7 +97,7 @@ class Slots:
 
 
 class App:
-    """One listener's side of RSGI, granian's own interface."""
+    """One listener's application for RSGI, the interface of granian."""
 
     def __init__(self, site: Site, server: ServerSettings, large: Slots, report: Report) -> None:
         self._site = site
@@ -106,8 +106,8 @@ class App:
         self._seconds = server.timeout_s
         self._routes = Routes(TABLE)
         self._large = large
-        self._report = report  # what could not be answered, for the log
-        self._one_at_a_time = asyncio.Lock()
+        self._report = report  # logs a request that could not be answered
+        self._long_work = asyncio.Lock()
         self._listening = Slots(min(MOST_LISTENERS, max(server.max_connections // 2, 1)))
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
@@ -136,25 +136,27 @@ class App:
             return
         refusal = self._access.refusal(self._site, request, header("authorization"))
         if refusal is not None:
-            protocol.response_bytes(*instead_of(refusal, self._site, request))
+            protocol.response_bytes(*page_or_refusal(refusal, self._site, request))
             return
-        name = _kept_as(request)
-        answer = self._site.kept.get(name) or await self._answered(request, protocol, name)
+        name = _cache_name(request)
+        answer = self._site.kept.get(name) or await self._answer_or_problem(request, protocol, name)
         if isinstance(answer, Endless):
-            await self._tell(answer, request, protocol)
+            await self._send_events(answer, request, protocol)
         else:
             await self._send(answer, request, protocol)
 
-    async def _answered(self, request: Request, protocol: Any, name: str) -> Answer | Endless:
-        """The answer, and also when it cannot be made: then the log says why."""
+    async def _answer_or_problem(
+        self, request: Request, protocol: Any, name: str
+    ) -> Answer | Endless:
+        """The answer; if the handler fails, a 500, and the log says why."""
         try:
-            return await self._found(request, protocol, name)
-        except Exception as error:  # noqa: BLE001  # a fault of one handler is one 500, and told
+            return await self._route(request, protocol, name)
+        except Exception as error:  # noqa: BLE001  # one handler's fault is one 500, and logged
             self._report(request, error)
             reason = str(error) if isinstance(error, ActionFailed) else FAILED
             return self._site.problem(request, 500, reason)
 
-    async def _found(self, request: Request, protocol: Any, name: str) -> Answer | Endless:
+    async def _route(self, request: Request, protocol: Any, name: str) -> Answer | Endless:
         found = self._routes.find(request.method, request.path)
         if found is None:
             return self._routes.otherwise(request)
@@ -163,23 +165,24 @@ class App:
             if isinstance(body, Answer):
                 return body
             request = request._replace(body=body)
-        return await self._handled(request, name, *found)
+        return await self._handle(request, name, *found)
 
-    async def _handled(
+    async def _handle(
         self, request: Request, name: str, handler: Handler, names: list[str]
     ) -> Answer | Endless:
         if _may_take_long(request):
-            async with self._one_at_a_time:
-                kept = self._site.kept.get(name)  # somebody else may have asked for it meanwhile
-                return kept or await self._made(request, name, handler, names, beside=True)
-        return await self._made(request, name, handler, names, beside=False)
+            async with self._long_work:
+                kept = self._site.kept.get(name)  # another request may have made it meanwhile
+                return kept or await self._call(request, name, handler, names, in_thread=True)
+        return await self._call(request, name, handler, names, in_thread=False)
 
-    async def _made(
-        self, request: Request, name: str, handler: Handler, names: list[str], *, beside: bool
+    async def _call(
+        self, request: Request, name: str, handler: Handler, names: list[str], *, in_thread: bool
     ) -> Answer | Endless:
         board = self._site.boards
-        if beside:
-            # In a thread, so that others are answered; on a copy, so that the board stays the same.
+        if in_thread:
+            # In a thread, so that other requests are answered meanwhile. On a copy of the site,
+            # so that the board stays the same.
             work = partial(handler, copy(self._site), request, *names)
             answer = await asyncio.get_running_loop().run_in_executor(None, work)
         else:
@@ -198,35 +201,35 @@ class App:
         if len(answer.body) <= LARGE:
             protocol.response_bytes(*answer)
         elif self._large.is_full:
-            busy = self._site.problem(request, 503, "too many large answers are on their way")
+            busy = self._site.problem(request, 503, "too many large answers are being sent")
             protocol.response_bytes(busy.status, [*busy.headers, ("retry-after", "1")], busy.body)
         else:
             with self._large:
                 await send_large(answer, protocol, self._seconds)
 
-    async def _tell(self, answer: Endless, request: Request, protocol: Any) -> None:
+    async def _send_events(self, answer: Endless, request: Request, protocol: Any) -> None:
         if self._listening.is_full:
-            many = self._site.problem(request, 429, "too many listen already")
+            many = self._site.problem(request, 429, "too many listeners already")
             protocol.response_bytes(*many)
         else:
             with self._listening:
                 try:
                     await send_endless(answer, protocol, self._seconds)
-                except Exception as error:  # noqa: BLE001  # it has begun: the log is all there is
+                except Exception as error:  # noqa: BLE001  # the answer has begun: only the log is left
                     self._report(request, error)
 
 
 def _may_take_long(request: Request) -> bool:
-    """Whether it is one of ours that tells of every commit of a group, or much of a cluster."""
+    """Whether the answer may cover every commit of a group, or much of a cluster."""
     is_ours = request.path == "/" or request.path.startswith("/v4/")
     return is_ours and request.path not in WAITING
 
 
-def _kept_as(request: Request) -> str:
-    """The name under which an answer is kept until the next board; empty: it is not."""
+def _cache_name(request: Request) -> str:
+    """The name under which the answer is cached until the next board; empty: it is not cached."""
     if request.method != "GET":
         return ""
-    if request.path.startswith(KEPT):
+    if request.path.startswith(CACHED_BY_PATH):
         return request.path
     if request.path.startswith("/v4/"):
         packed = "gzip" if accepts_gzip(request.accept_encoding) else ""
@@ -235,7 +238,7 @@ def _kept_as(request: Request) -> str:
 
 
 async def _body(protocol: Any) -> bytes | Answer:
-    """The request's body, or what to say when it is too large or too slow."""
+    """The request's body, or the answer when it is too large or too slow."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):

@@ -13,9 +13,11 @@ from warren.errors import StartError
 
 log = structlog.get_logger()
 
-EXPOSED = "whoever reaches this port may read all answers; set read-token, or listen on loopback"
+EXPOSED = (
+    "anybody who reaches this port may read all answers; set read-token, or listen on loopback"
+)
 EXPOSED_TO_WRITERS = (
-    "whoever reaches this port may read all answers and delete groups; "
+    "anybody who reaches this port may read all answers and delete groups; "
     "set read-token and write-token, or listen on loopback"
 )
 BACKLOG = 1024
@@ -42,7 +44,7 @@ class Listener:
 
 
 def bind(servers: Mapping[str, HttpServer]) -> list[Listener]:
-    """Listen on every address, or raise StartError for the first that cannot be had."""
+    """Listen on every address; raise StartError for the first that cannot be bound."""
     listeners: list[Listener] = []
     for server in servers.values():
         try:
@@ -79,25 +81,25 @@ def _listen(server: HttpServer) -> socket.socket:
         listener = _open(host.strip("[]"), port)
     else:
         try:
-            listener = _open("::", port, socket.AF_INET6)  # IPv4 comes in there too, as in Go
+            listener = _open("::", port, socket.AF_INET6)  # accepts IPv4 too, as in Go
         except OSError:
             listener = _open("0.0.0.0", port)  # noqa: S104  # a blank host means everywhere
-    listener.setblocking(False)  # noqa: FBT003  # as the socket module has it
+    listener.setblocking(False)  # noqa: FBT003  # the socket module's signature
     if sys.platform == "linux":
-        # Connections inherit it: one whose client does not take its answer ends.
+        # Connections inherit it: one whose client does not read its answer is closed.
         milliseconds = seconds(server) * 1000
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     return listener
 
 
 def seconds(server: HttpServer) -> int:
-    """The time-out; none is, as the system counts, 25 days."""
+    """The time-out; without one, the longest that the system can count, 25 days."""
     return min(server.timeout, LONGEST_S) if server.timeout > 0 else LONGEST_S
 
 
 def _open(host: str, port: str, family: int = socket.AF_UNSPEC) -> socket.socket:
     found = socket.getaddrinfo(host, int(port), family, socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    # Of a name with several addresses Go takes the first of IPv4.
+    # For a name with several addresses, Go takes the first IPv4 one.
     family, kind, protocol, _, place = min(found, key=lambda each: each[0] != socket.AF_INET)
     listener = socket.socket(family, kind, protocol)
     try:

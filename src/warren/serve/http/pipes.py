@@ -1,7 +1,7 @@
-"""Answers that are sent as fast as the client takes them, and no faster.
+"""Answers that are sent as fast as the client reads them, and no faster.
 
-granian queues without limit whatever it is handed. A file it reads piece by piece, when the client
-has taken the piece before: so it is given a pipe by name, which holds 64 KiB.
+granian queues bytes without a limit. A file it reads chunk by chunk, each when the client has taken
+the one before. So granian gets the path of a pipe, which holds 64 KiB.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from warren.serve.http.answers import Answer, Endless
 
 
 async def send_large(answer: Answer, protocol: Any, seconds: float) -> None:
-    """With its length told before: who is cut off knows that something is missing."""
+    """Send with a content-length, so that a client that is cut off notices."""
     until = asyncio.get_running_loop().time() + seconds
     headers = [*answer.headers, ("content-length", str(len(answer.body)))]
     with _pipe() as pipe:
@@ -26,12 +26,12 @@ async def send_large(answer: Answer, protocol: Any, seconds: float) -> None:
 
 
 async def send_endless(answer: Endless, protocol: Any, seconds: float) -> None:
-    """Until the client leaves, or takes longer than this to make room for the next."""
+    """Send until the client disconnects or needs more than `seconds` to read a chunk."""
     loop = asyncio.get_running_loop()
     with _pipe() as pipe:
         async with contextlib.aclosing(answer.chunks) as chunks:
             protocol.response_file(answer.status, answer.headers, pipe.path)
-            async for chunk in pipe.while_read(chunks):
+            async for chunk in pipe.chunks_while_open(chunks):
                 if not await pipe.write(chunk, loop.time() + seconds):
                     return
 
@@ -46,10 +46,10 @@ def _pipe() -> "Iterator[_Pipe]":
 
 
 class _Pipe:
-    """The reading end is open here too until granian has opened it, so that the name is right.
+    """The reading end stays open here until granian has opened it, so that its path is valid.
 
-    granian closes its own when the connection has ended and no reading goes on: after the next
-    piece that is written.
+    granian closes its own when the connection has ended and no read is under way: after the next
+    chunk is written.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,9 @@ class _Pipe:
         self._out: int | None = out
         self._written = 0
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(self._in, _settle, self._ended)  # there is only an end to be read
+        self._loop.add_reader(
+            self._in, _settle, self._ended
+        )  # readable means that the reader has closed
         self.path = f"/dev/fd/{out}"
 
     def close(self) -> None:
@@ -69,10 +71,10 @@ class _Pipe:
             os.close(self._out)
 
     async def write(self, data: bytes, until: float) -> bool:
-        """Whether all of it was taken before then, by a client that is still there."""
+        """Write all of it; False if the time is over or the client has disconnected."""
         rest = memoryview(data)
         while rest:
-            self._let_go()
+            self._close_reading_end()
             try:
                 count = os.write(self._in, rest)
             except BlockingIOError:
@@ -85,9 +87,9 @@ class _Pipe:
                 rest = rest[count:]
         return True
 
-    def _let_go(self) -> None:
-        """Close the reading end here if something was read: then it is open there."""
-        if self._out is not None and _waiting(self._out) < self._written:
+    def _close_reading_end(self) -> None:
+        """Close our reading end once something was read: then granian has opened its own."""
+        if self._out is not None and _unread_bytes(self._out) < self._written:
             os.close(self._out)
             self._out = None
 
@@ -100,24 +102,24 @@ class _Pipe:
             self._loop.remove_writer(self._in)
         return room.done()
 
-    async def while_read(self, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    async def chunks_while_open(self, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
         while not self._ended.done():
             coming = asyncio.ensure_future(anext(chunks))
             await self._wait(coming, None)
             if coming.done():
-                self._let_go()
+                self._close_reading_end()
                 yield coming.result()
             else:
                 coming.cancel()
                 await asyncio.wait({coming})
 
     async def _wait(self, awaited: "asyncio.Future[Any]", seconds: float | None) -> None:
-        """For this, for the reader to end, or for the time to pass."""
-        some = {awaited, self._ended}
-        await asyncio.wait(some, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        """Wait for `awaited`, for the reader to close, or for the time to pass."""
+        either = {awaited, self._ended}
+        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
 
-def _waiting(pipe: int) -> int:
+def _unread_bytes(pipe: int) -> int:
     """Bytes that were written and not read yet."""
     count = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
     return int.from_bytes(count, sys.byteorder)

@@ -1,4 +1,4 @@
-"""Which handler answers a path, and what is said when none does: as Burrow's router says it."""
+"""Which handler answers a path; when none does, the answer is that of Burrow's router."""
 
 import html
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ UNKNOWN = Answer(
     [("content-type", TEXT), ("x-content-type-options", "nosniff")],
     b'{"error":true,"message":"invalid request type","result":{}}\n',
 )
-REDIRECTED = ("GET", "POST", "DELETE")  # a method no route has is not looked up again
+REDIRECTED = ("GET", "POST", "DELETE")  # the methods that routes have; no other is redirected
 
 
 @dataclass
@@ -25,7 +25,7 @@ class _Node:
     handlers: dict[str, Handler] = field(default_factory=dict)
 
     def ways(self, method: str) -> int:
-        """In how many ways a path for this method can go on from here."""
+        """How many fixed parts can follow here on a path for this method."""
         return sum(node.leads_to(method) for node in self.fixed.values())
 
     def leads_to(self, method: str) -> bool:
@@ -34,7 +34,7 @@ class _Node:
 
 
 class Routes:
-    """Paths with `{}` where anything but a slash may stand."""
+    """Paths in which `{}` stands for any text without a slash."""
 
     def __init__(self, table: dict[tuple[str, str], Handler]) -> None:
         self._root = _Node()
@@ -78,7 +78,7 @@ class Routes:
             if part in node.fixed:
                 node = node.fixed[part]
                 continue
-            # A name may be empty inside a path, but not at its end: that is a slash too many.
+            # A name may be empty inside a path. At its end it is only a trailing slash.
             is_name = bool(part) or number < len(parts) - 1
             node = node.any if is_name else None
             found.append(part)
@@ -87,7 +87,7 @@ class Routes:
         return node, found
 
     def _right_path(self, method: str, path: str) -> str | None:
-        """The path that was meant: without superfluous slashes, fixed parts in small letters."""
+        """The path that was meant: without extra slashes, fixed parts in lower case."""
         right = list[str]()
         node: _Node | None = self._root
         ends_in_name = False
@@ -99,8 +99,8 @@ class Routes:
             node = node.any if ends_in_name else node.fixed[part.lower()]
         if node is None or method not in node.handlers:
             return None
-        # After a name from which the path could go on in several ways, Burrow's router takes a
-        # slash for the beginning of one of them and looks no further.
+        # If several fixed parts can follow a name, Burrow's router takes the slash for the
+        # beginning of one of them and does not redirect.
         if path.endswith("/") and ends_in_name and node.ways(method) > 1:
             return None
         return "/" + "/".join(right)

@@ -1,4 +1,4 @@
-"""What a worker is given when it starts. Nothing secret is in it: tokens come as digests."""
+"""The settings a worker gets when it starts. They hold no secrets: tokens are digests."""
 
 import socket
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class ServerSettings(msgspec.Struct):
     timeout_s: int
     max_connections: int
     access: Access
-    hosts: list[str]  # names under which browsers may ask; *: any
+    hosts: list[str]  # names that browsers may use for this server; *: any
     certfile: str = ""
     keyfile: str = ""
     client_cafile: str = ""
@@ -70,9 +70,9 @@ def _server(config: Config, listener: Listener) -> ServerSettings:
 
 
 def hosts_of(config: Config, server: HttpServer) -> list[str]:
-    """The names that lead browsers here, as far as they are known; `*` where any will do.
+    """The names of this server that browsers may use, as far as we know them; `*`: any name.
 
-    A stranger's page has no certificate for its name with our key, and no token of ours.
+    Any name is safe with TLS or a token: a stranger's page has neither our key nor our token.
     """
     if server.tls or server.read_token:
         return [ANY]
@@ -88,7 +88,7 @@ def hosts_of(config: Config, server: HttpServer) -> list[str]:
 
 
 def _domains() -> list[str]:
-    """The domains this machine looks names up in: its own name may be in each."""
+    """The search domains of this machine: it may have a name in each of them."""
     try:
         lines = RESOLVER.read_text(errors="replace").splitlines()
     except OSError:

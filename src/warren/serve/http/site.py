@@ -1,8 +1,8 @@
-"""What every handler of a worker has at hand.
+"""What every handler of a worker can use: settings, the board, caches, calls to the pipeline.
 
-The workers have the higher priority, so that few requests are answered at once; many would take the
-processor from the pipeline for as long as they come. So time is cut into slices (`AnswerPace`):
-when answering has used up its part of one, the next answers wait for the next.
+The workers run at a higher priority than the pipeline, so that a few requests are answered without
+delay. Many requests would starve the pipeline. So time is cut into slices (`AnswerPace`): when the
+answers have used up their share of a slice, further ones wait for the next slice.
 """
 
 import asyncio
@@ -24,28 +24,28 @@ SLICE_S = 0.01
 
 
 class AnswerPace:
-    """One worker's; used by one event loop."""
+    """The pace of one worker, used by its event loop alone."""
 
     def __init__(self, share: float | None = None) -> None:
-        """`share` is of one core."""
-        self._part_s = SLICE_S * (share or SHARE * (os.cpu_count() or 1) / WORKERS)
-        self._ends = 0.0
-        self._worked = 0.0
+        """`share` is a fraction of one core."""
+        self._share_s = SLICE_S * (share or SHARE * (os.cpu_count() or 1) / WORKERS)
+        self._slice_end = 0.0
+        self._cpu_at_start = 0.0
 
     def pause(self, now: float) -> float:
-        """Seconds to wait before asking again; 0: go on."""
-        if now >= self._ends:
-            self._ends, self._worked = now + SLICE_S, time.process_time()
+        """Seconds to wait before calling again; 0: answer now."""
+        if now >= self._slice_end:
+            self._slice_end, self._cpu_at_start = now + SLICE_S, time.process_time()
             return 0.0
-        is_used_up = time.process_time() - self._worked >= self._part_s
-        return self._ends - now if is_used_up else 0.0
+        is_used_up = time.process_time() - self._cpu_at_start >= self._share_s
+        return self._slice_end - now if is_used_up else 0.0
 
 
 KEPT_BYTES = 64 * 2**20
 
 
 class SiteSettings(msgspec.Struct):
-    """All that a worker knows of the configuration; nothing secret is in it."""
+    """All that a worker knows of the configuration; it holds no secrets."""
 
     host: str  # this machine's name
     allow_origin: str
@@ -56,12 +56,12 @@ class SiteSettings(msgspec.Struct):
     modules: dict[str, dict[str, dict[str, object]]]  # /v3/config/KIND/NAME
     max_series: int
     keeps_history: bool
-    judged_every_s: int  # at least; a page that sees no new board for long says so
+    judged_every_s: int  # at most between two boards; the page says when they stop coming
     shown: dict[str, dict[str, str]]  # /v4/config: every setting by section and key
 
 
 class ActionFailed(Exception):
-    """The pipeline could not do what a request asked for."""
+    """The pipeline could not carry out the action of a request."""
 
 
 Caller = Callable[[Action], Awaitable[str | None]]
@@ -70,9 +70,9 @@ Caller = Callable[[Action], Awaitable[str | None]]
 @dataclass
 class Site:
     settings: SiteSettings
-    call: Caller  # has the pipeline's process do it
+    call: Caller  # sends an action to the pipeline's process
     view: View = field(default_factory=View.empty)
-    boards: int = 0  # shown so far
+    boards: int = 0  # how many were shown so far
     kept: dict[str, Answer] = field(default_factory=dict)  # answers to GETs, until the next board
     _kept_bytes: int = 0
     _made: dict[str, bytes] = field(default_factory=dict)
@@ -90,15 +90,15 @@ class Site:
         self._forget()
 
     async def wait_for_turn(self) -> None:
-        """While the pipeline catches up, answers are given no faster than it can bear."""
+        """While the pipeline catches up, answer only as fast as leaves it enough processor time."""
         loop = asyncio.get_running_loop()
         pause = self._pace.pause(loop.time())
         while pause > 0:
             await asyncio.sleep(pause)
             pause = self._pace.pause(loop.time())
 
-    async def after(self, board: int) -> None:
-        """Wait until another board is shown than the one of this number."""
+    async def wait_for_board_after(self, board: int) -> None:
+        """Wait until a board with another number is shown."""
         while self.boards == board:
             await self._next.wait()
 
@@ -109,7 +109,7 @@ class Site:
         self.kept[name] = answer
 
     def once(self, name: str, make: Callable[[View], bytes]) -> bytes:
-        """What is made of this board, made when it is first asked for."""
+        """Make something from this board on the first request, and reuse it for later ones."""
         if name not in self._made:
             self._made[name] = make(self.view)
         return self._made[name]
@@ -117,7 +117,7 @@ class Site:
     def shared(
         self, name: Hashable, seconds: float, make: Callable[[], Coroutine[None, None, bytes]]
     ) -> asyncio.Task[bytes]:
-        """What is made of this board for all who ask within this time."""
+        """Make something from this board once for all requests within this time."""
         now = asyncio.get_running_loop().time()
         since, making = self._shared.get(name, (-seconds, None))
         if making is None or now - since > seconds:

@@ -1,4 +1,4 @@
-"""A process that answers requests. It ends when the pipeline's process does, however that ends."""
+"""A process that answers requests. It ends when the pipeline's process ends, for any reason."""
 
 import asyncio
 import os
@@ -25,8 +25,8 @@ from warren.serve.http.dispatch import App, Slots
 from warren.serve.http.settings import ServerSettings, Startup
 from warren.serve.http.site import ActionFailed, Site
 
-MOST_LARGE = 8  # answers of more than a megabyte, on their way at a time
-BACKLOG = 1024  # granian wants to know what the socket has
+MOST_LARGE = 8  # answers of more than a megabyte that are sent at once
+BACKLOG = 1024  # as in `listeners`; granian asks for it
 
 
 class Pipeline:
@@ -50,25 +50,25 @@ class Pipeline:
             del self._calls[number]
 
     def report(self, request: Request, error: Exception) -> None:
-        """Have a request that could not be answered logged, there where the log is."""
+        """Send a request that could not be answered to the pipeline, which logs it."""
         path = f"{request.path}?{request.query}" if request.query else request.path
-        # What the pipeline could not do it has logged itself, all but the path.
-        told = isinstance(error, ActionFailed)
-        trace = "" if told else "".join(traceback.format_exception(error))
+        # The pipeline has logged the trace of its own failures already, but not the path.
+        is_logged = isinstance(error, ActionFailed)
+        trace = "" if is_logged else "".join(traceback.format_exception(error))
         self._send(Failed(request.method, path, str(error), trace))
 
     def follow(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
-        """Take in boards and results; the end of the stream is the end of the process."""
+        """Receive boards and results; the process ends with the stream."""
         try:
-            self._take_in(site, loop)
+            self._receive_all(site, loop)
         except OSError:
-            os._exit(0)  # the other side has ended while we answered
-        except BaseException:  # noqa: BLE001  # a worker without boards must not go on
+            os._exit(0)  # the pipeline ended while we replied
+        except BaseException:  # noqa: BLE001  # a worker without new boards must not go on
             traceback.print_exc()
             os._exit(1)
         os._exit(0)
 
-    def _take_in(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
+    def _receive_all(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
         view = View.empty()
         while (received := channel.receive(self._stream)) is not None:
             message, files = received
@@ -77,7 +77,7 @@ class Pipeline:
                 shown = threading.Event()
                 loop.call_soon_threadsafe(_show, site, view, shown)
                 shown.wait()
-                del before  # here, and not between two requests: it may be hundreds of megabytes
+                del before  # free hundreds of megabytes in this thread, not between two requests
                 self._send(Taken(message.number))
             elif isinstance(message, Result):
                 loop.call_soon_threadsafe(self._settle, message)
@@ -87,7 +87,7 @@ class Pipeline:
     def _settle(self, result: Result) -> None:
         future = self._calls.get(result.number)
         if future is None or future.done():
-            return  # whoever asked has left
+            return  # the client has disconnected
         if result.problem is None:
             future.set_result(result.value)
         else:
@@ -104,7 +104,7 @@ def _show(site: Site, view: View, shown: threading.Event) -> None:
 
 
 class _OnSocket(Server):
-    """granian's embedded server, on a socket that is open already."""
+    """granian's embedded server on an open socket."""
 
     def __init__(self, fd: int, app: App, **options: Any) -> None:
         super().__init__(
@@ -121,7 +121,7 @@ def _server(settings: ServerSettings, app: App) -> Server:
     options: dict[str, Any] = {
         "http1_settings": HTTP1Settings(header_read_timeout=settings.timeout_s * 1000),
         "backpressure": settings.max_connections,
-        # Where HTTP/2 may come, granian waits without end for the first byte.
+        # With HTTP/2 allowed, granian waits for the first byte without a time-out.
         "http": HTTPModes.http1,
     }
     if settings.certfile:
@@ -140,15 +140,15 @@ async def _serve(stream: socket.socket, startup: Startup) -> None:
     site = Site(startup.settings, pipeline.call)
     loop = asyncio.get_running_loop()
     threading.Thread(target=pipeline.follow, args=(site, loop), daemon=True).start()
-    # One that replaces another must not say for a moment that there is nothing.
-    await site.after(0)
+    # A worker that replaces another must not answer from an empty board first.
+    await site.wait_for_board_after(0)
     large = Slots(MOST_LARGE)
     servers = [_server(each, App(site, each, large, pipeline.report)) for each in startup.servers]
     await asyncio.gather(*(server.serve() for server in servers))
 
 
 def main() -> None:
-    # Service managers and terminals signal every process; when to end is for the pipeline to say.
+    # Service managers and terminals signal every process; the pipeline decides when we end.
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     stream = socket.socket(fileno=int(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""The pipeline's side of the HTTP workers: starts them, hands them boards, does what they ask."""
+"""The pipeline's side of the HTTP workers: starts them, sends boards, carries out their calls."""
 
 import os
 import socket
@@ -56,22 +56,22 @@ def process_facts() -> dict[str, float]:
 
 
 class Actions(Protocol):
-    """Called on threads of the HTTP side, several at a time; `group_history` on its own."""
+    """What workers can call. Calls come from several threads, `group_history` from its own."""
 
     def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
         """Forget a group, or one topic of it, and publish a board without it before returning."""
 
     def get_level(self) -> str:
-        """The log level, in Burrow's word for it."""
+        """The log level, as Burrow names it."""
 
     def set_level(self, level: str) -> None:
-        """`level` is one of Burrow's words."""
+        """`level` is one of Burrow's names."""
 
     def recent_history(self, question: HistoryQuestion) -> str:
-        """The same as `group_history`, at once; empty if memory does not reach that far back."""
+        """As `group_history`, but immediate; empty if memory does not reach back far enough."""
 
     def group_history(self, question: HistoryQuestion) -> str:
-        """What is kept of a group: JSON of a code and the answer to pass on. Takes its time."""
+        """A group's history as JSON: a status code and the answer to pass on. It may take long."""
 
 
 log = structlog.get_logger()
@@ -79,26 +79,26 @@ log = structlog.get_logger()
 INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONHASHSEED")
 STOP_SECONDS = 0.5
 TAKEN_SECONDS = 1.0
-CALLS = 4  # of a worker, at once; as many again of those that take long
+CALLS = 4  # of a worker at once, and as many slow ones
 FAILED = "it failed; the log says why"
-AGAIN_SECONDS = 1.0  # a worker that dies is replaced after so long
+RESTART_SECONDS = 1.0  # before a worker that died is replaced
 
 
 @dataclass(frozen=True)
-class _Offered:
+class _BoardFiles:
     number: int
     files: Sequence[SharedFile]  # the board, then the commits of each cluster
 
 
 class _Worker:
-    """One process, replaced when it dies; it has the latest board or will have it next."""
+    """One worker process, replaced when it dies. It has the latest board or gets it next."""
 
-    def __init__(self, startup: Startup, do: Callable[[Call], Result], board: _Offered) -> None:
+    def __init__(self, startup: Startup, do: Callable[[Call], Result], board: _BoardFiles) -> None:
         self._startup = startup
         self._do = do
         self._calls = ThreadPoolExecutor(CALLS, "http call")
         self._slow_calls = ThreadPoolExecutor(CALLS, "slow http call")
-        self._lock = threading.Lock()  # over all below
+        self._lock = threading.Lock()  # guards everything below
         self._taken = threading.Condition(self._lock)
         self._stopping = threading.Event()
         self._latest = board
@@ -113,8 +113,8 @@ class _Worker:
     def pid(self) -> int:
         return self._process.pid
 
-    def offer(self, board: _Offered) -> None:
-        """A worker that is still busy with a board gets the latest one when it is done."""
+    def offer(self, board: _BoardFiles) -> None:
+        """A worker that is still loading a board gets the latest one afterwards."""
         with self._lock:
             self._latest = board
             self._send_latest()
@@ -140,7 +140,7 @@ class _Worker:
     def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
         ours, theirs = socket.socketpair()
         with theirs:
-            process = subprocess.Popen(  # noqa: S603  # ourselves
+            process = subprocess.Popen(  # noqa: S603  # our own module
                 [sys.executable, "-P", "-m", "warren.serve.http.worker", str(theirs.fileno())],
                 stdin=subprocess.PIPE,
                 pass_fds=[theirs.fileno(), *(each.fd for each in self._startup.servers)],
@@ -154,14 +154,14 @@ class _Worker:
 
     def _run(self) -> None:
         while True:
-            self._attend()
-            if self._stopping.wait(AGAIN_SECONDS):
+            self._serve()
+            if self._stopping.wait(RESTART_SECONDS):
                 return
-            log.error("an HTTP worker ended and is replaced", code=self._process.wait())
+            log.error("an HTTP worker ended; starting another", code=self._process.wait())
             try:
                 self._replace()
             except OSError as error:
-                log.error("no HTTP worker can be started; tried again", problem=str(error))  # noqa: TRY400  # a line, not a trace
+                log.error("cannot start an HTTP worker; retrying", problem=str(error))  # noqa: TRY400  # a line, not a trace
 
     def _replace(self) -> None:
         with self._lock:
@@ -172,8 +172,8 @@ class _Worker:
             self._on_its_way, self._has = False, 0
             self._send_latest()
 
-    def _attend(self) -> None:
-        """Serve the worker until it ends."""
+    def _serve(self) -> None:
+        """Handle the worker's messages until it ends."""
         while (received := _receive(self._stream)) is not None:
             message, _ = received
             if isinstance(message, Taken):
@@ -182,17 +182,17 @@ class _Worker:
                     self._taken.notify_all()
                     self._send_latest()
             elif isinstance(message, Call) and not self._stopping.is_set():
-                # Nobody who changes something waits behind those that take long.
+                # A change never waits behind slow calls.
                 is_slow = isinstance(message.action, TableHistory)
                 calls = self._slow_calls if is_slow else self._calls
                 calls.submit(self._answer, message, self._stream)
             elif isinstance(message, Failed):
                 _log_failed(message)
 
-    def _answer(self, call: Call, asked_on: socket.socket) -> None:
+    def _answer(self, call: Call, origin: socket.socket) -> None:
         result = self._do(call)
         with self._lock:
-            if self._stream is asked_on:  # not for one that has replaced who asked
+            if self._stream is origin:  # not if the worker was replaced meanwhile
                 _send(self._stream, result)
 
     def _send_latest(self) -> None:
@@ -215,7 +215,7 @@ def _log_failed(failed: Failed) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Nothing that was said to us in variables: passwords may be among them."""
+    """Only a few harmless variables: others may hold passwords."""
     kept = {name: value for name, value in os.environ.items() if name in INHERITED}
     return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
@@ -231,34 +231,34 @@ def _send(stream: socket.socket, message: channel.Message, files: Sequence[int] 
     try:
         channel.send(stream, message, files)
     except OSError:
-        return  # it has ended: `_run` sees that too, and starts another
+        return  # it has ended: `_run` notices too and starts another
 
 
 class Serving:
-    """The HTTP side, running. `store` and `publish` are called by one thread."""
+    """The running HTTP workers. `store` and `publish` are called by one thread."""
 
     def __init__(self, config: Config, listeners: Sequence[Listener], actions: Actions) -> None:
-        told = startup(config, listeners)
+        settings = startup(config, listeners)
         self._granularity = series_granularity(config.metrics)
         self._listeners = listeners
         self._actions = actions
         self._commits: dict[str, CommitsFile] = {}
         self._count = 1
-        nothing_yet = _Offered(self._count, [self._write(Board(moment_ms=0))])
+        empty = _BoardFiles(self._count, [self._write(Board(moment_ms=0))])
         count = WORKERS if listeners else 0
-        self._workers = [_Worker(told, self._do, nothing_yet) for _ in range(count)]
+        self._workers = [_Worker(settings, self._do, empty) for _ in range(count)]
 
     def store(self, cluster: str, arrays: WindowArrays) -> StoredWindows:
-        """Write the windows that changed, for the next board. Nobody may fold meanwhile."""
+        """Write the changed windows for the next board. No commits may be folded meanwhile."""
         return self._commits.setdefault(cluster, CommitsFile()).store(arrays)
 
     def publish(self, board: Board) -> None:
         """From now on requests are answered from this board."""
         self._count += 1
         commits = [cluster.windows.file for cluster in board.clusters.values()]
-        offered = _Offered(self._count, [self._write(board), *commits])
+        files = _BoardFiles(self._count, [self._write(board), *commits])
         for worker in self._workers:
-            worker.offer(offered)
+            worker.offer(files)
 
     def _write(self, board: Board) -> SharedFile:
         return writer.write(board, self._granularity, process_facts())
@@ -275,14 +275,14 @@ class Serving:
             value = self._act(call.action)
         except Exception:
             name = call.action.__struct_config__.tag
-            log.exception("what a request asked for failed", action=name)
+            log.exception("the action of a request failed", action=name)
             return Result(call.number, problem=FAILED)
-        if value is None:  # something changed: the next request, to whichever worker, shows it
+        if value is None:  # a change: the next request must show it, whichever worker answers
             self.wait_taken()
         return Result(call.number, value)
 
     def _act(self, action: Action) -> str | None:
-        """The answer; None when something was changed instead."""
+        """Carry it out. The value it returns; None for a change."""
         match action:
             case DeleteGroup(cluster, group, topic):
                 self._actions.delete_group(cluster, group, topic)
@@ -306,5 +306,5 @@ class Serving:
 
 
 def start(config: Config, listeners: Sequence[Listener], actions: Actions) -> Serving:
-    """Answer requests on these sockets, at first as if nothing was known yet."""
+    """Answer requests on these sockets, from an empty board at first."""
     return Serving(config, listeners, actions)

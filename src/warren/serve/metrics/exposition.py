@@ -24,19 +24,19 @@ class Exposition(NamedTuple):
         return "# EOF\n" if self.is_openmetrics else ""
 
     def head(self, name: str, kind: str, about: str) -> str:
-        if self.is_openmetrics and kind == "counter":  # its samples end in what its name lacks
+        if self.is_openmetrics and kind == "counter":  # only its samples have the suffix
             name = name.removesuffix("_total")
         return f"# HELP {name} {about}\n# TYPE {name} {kind}\n"
 
     def family(self, name: str, kind: str, about: str, samples: Samples) -> str:
-        """A whole family, for those that are small; nothing when it has no samples."""
+        """A whole family as one text, for small families; empty when it has no samples."""
         lines = [f"{name}{_labels(labels)} {_value(value)}\n" for labels, value in samples]
         return self.head(name, kind, about) + "".join(lines) if lines else ""
 
 
-def asked_for(accept: str) -> Exposition:
-    wanted = quality(accept, OPENMETRICS)
-    return Exposition(is_openmetrics=wanted > 0 and wanted >= quality(accept, TEXT))
+def choose_exposition(accept: str) -> Exposition:
+    openmetrics = quality(accept, OPENMETRICS)
+    return Exposition(is_openmetrics=openmetrics > 0 and openmetrics >= quality(accept, TEXT))
 
 
 def label(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`/metrics`: Burrow's six, and ours by topic, made from the board as they are sent."""
+"""`/metrics`: Burrow's six metrics of groups and topics, and our two by topic."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -14,26 +14,26 @@ from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.metrics.exposition import Exposition, label
 from warren.serve.metrics.series import Plan
 
-# Characters and lines made at once, and so the longest that others wait.
+# Characters and lines made at a time; other requests wait no longer than that takes.
 CHUNK, AT_ONCE = 32_768, 1000
 
 Lines = Iterator[str]
-Together = Callable[[AnyArray, AnyArray], AnyArray]
+Combine = Callable[[AnyArray, AnyArray], AnyArray]
 
 
-class Scraped(NamedTuple):
-    """One cluster of a scrape."""
+class ScrapedCluster(NamedTuple):
+    """One cluster of a scrape, with the series it has."""
 
-    name: str  # escaped, as all that goes into labels
+    name: str  # escaped for labels
     cluster: ClusterView
     levels: Bytes
     with_ends: bool
 
 
 def burrow_metrics(view: View, plan: Plan, exposition: Exposition) -> Lines:
-    """Pieces of text, each a few lines; a family's are together, families in Burrow's order."""
+    """Texts of a few lines each, family by family, in Burrow's order."""
     scraped = [
-        Scraped(label(name), view.clusters[name], plan.levels[name], plan.with_ends)
+        ScrapedCluster(label(name), view.clusters[name], plan.levels[name], plan.with_ends)
         for name in sorted(view.clusters)
     ]
     for name, about, lines in FAMILIES:
@@ -57,34 +57,34 @@ def in_chunks(texts: Lines) -> Iterator[bytes]:
         yield "".join(held).encode()
 
 
-def _lag_total(name: str, scraped: Scraped) -> Lines:
+def _lag_total(name: str, scraped: ScrapedCluster) -> Lines:
     return _by_group(name, scraped, "group_total_lag")
 
 
-def _group_status(name: str, scraped: Scraped) -> Lines:
+def _group_status(name: str, scraped: ScrapedCluster) -> Lines:
     return _by_group(name, scraped, "group_status")
 
 
-def _by_group(name: str, scraped: Scraped, column: str) -> Lines:
+def _by_group(name: str, scraped: ScrapedCluster, column: str) -> Lines:
     groups, values = scraped.cluster.groups.names, scraped.cluster.arrays[column].tolist()
     for number in np.flatnonzero(scraped.levels != Level.NOTHING).tolist():
         group, value = label(groups[number]), values[number]
         yield f'{name}{{cluster="{scraped.name}",consumer_group="{group}"}} {value}\n'
 
 
-def _partition_lag(name: str, scraped: Scraped) -> Lines:
+def _partition_lag(name: str, scraped: ScrapedCluster) -> Lines:
     return _by_partition(name, scraped, "current_lag", complete_only=False)
 
 
-def _current_offset(name: str, scraped: Scraped) -> Lines:
+def _current_offset(name: str, scraped: ScrapedCluster) -> Lines:
     return _by_partition(name, scraped, "end_offset", complete_only=True)
 
 
-def _partition_status(name: str, scraped: Scraped) -> Lines:
+def _partition_status(name: str, scraped: ScrapedCluster) -> Lines:
     return _by_partition(name, scraped, "status", complete_only=True)
 
 
-def _by_partition(name: str, scraped: Scraped, column: str, *, complete_only: bool) -> Lines:
+def _by_partition(name: str, scraped: ScrapedCluster, column: str, *, complete_only: bool) -> Lines:
     cluster = scraped.cluster
     arrays, topics = cluster.arrays, [label(topic) for topic in cluster.topics.names]
     for number, lines in _in_parts(cluster, scraped.levels):
@@ -105,14 +105,14 @@ def _by_partition(name: str, scraped: Scraped, column: str, *, complete_only: bo
 
 
 def _in_parts(cluster: ClusterView, levels: Bytes) -> Iterator[tuple[int, slice]]:
-    """The lines of each group that has series by partition, some at a time."""
+    """The lines of each group that has series by partition, in slices."""
     for number in np.flatnonzero(levels == Level.PARTITION).tolist():
         lines = cluster.lines(number)
         for start in range(lines.start, lines.stop, AT_ONCE):
             yield number, slice(start, min(start + AT_ONCE, lines.stop))
 
 
-def _topic_offset(name: str, scraped: Scraped) -> Lines:
+def _topic_offset(name: str, scraped: ScrapedCluster) -> Lines:
     if not scraped.with_ends:
         return
     arrays = scraped.cluster.arrays
@@ -130,22 +130,22 @@ def _topic_offset(name: str, scraped: Scraped) -> Lines:
             yield text
 
 
-def _topic_lag(name: str, scraped: Scraped) -> Lines:
+def _topic_lag(name: str, scraped: ScrapedCluster) -> Lines:
     return _by_topic(name, scraped, "current_lag", bounds.sums)
 
 
-def _topic_status(name: str, scraped: Scraped) -> Lines:
+def _topic_status(name: str, scraped: ScrapedCluster) -> Lines:
     return _by_topic(name, scraped, "status", np.maximum.reduceat)
 
 
-def _by_topic(name: str, scraped: Scraped, column: str, together: Together) -> Lines:
-    """The partitions of each topic as one; a group's lines are sorted by topic."""
+def _by_topic(name: str, scraped: ScrapedCluster, column: str, combine: Combine) -> Lines:
+    """One series for each topic, its partitions combined; a group's lines are sorted by topic."""
     cluster = scraped.cluster
     for number in np.flatnonzero(scraped.levels == Level.TOPIC).tolist():
         lines = cluster.lines(number)
         topic = cluster.arrays["topic"][lines]
         first = np.flatnonzero(np.diff(topic, prepend=-1))
-        values = together(cluster.arrays[column][lines], first)
+        values = combine(cluster.arrays[column][lines], first)
         group = label(cluster.groups.names[number])
         for each, value in zip(topic[first].tolist(), values.tolist(), strict=True):
             labels = f'topic="{label(cluster.topics.names[each])}"'
@@ -157,7 +157,7 @@ STATUS_HELP = (
     "Statuses are an index list from {}"
 )
 # Names, help texts and order of the first six are Burrow's.
-FAMILIES: list[tuple[str, str, Callable[[str, Scraped], Lines]]] = [
+FAMILIES: list[tuple[str, str, Callable[[str, ScrapedCluster], Lines]]] = [
     (
         "burrow_kafka_consumer_current_offset",
         "Latest offset that Burrow is storing for this partition",

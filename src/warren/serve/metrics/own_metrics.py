@@ -1,4 +1,4 @@
-"""`/metrics`: Warren about itself, from the health on the board."""
+"""`/metrics`: Warren's metrics of itself, from the health on the board."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -15,7 +15,7 @@ def own_metrics(view: View, cut: int, now_s: float, exposition: Exposition) -> I
     yield family(
         "warren_board_age_seconds",
         "gauge",
-        "Seconds since the moment the board is valid for",
+        "Seconds since the moment for which the board is valid",
         [({}, round(now_s - view.facts.moment_ms / 1000, 3))],
     )
     yield family(
@@ -27,13 +27,13 @@ def own_metrics(view: View, cut: int, now_s: float, exposition: Exposition) -> I
     yield family(
         "warren_series_cut",
         "gauge",
-        "Series left out of this answer to stay within max-series",
+        "Series left out of this scrape to stay within max-series",
         [({}, cut)],
     )
     yield family(
         "warren_tick_seconds",
         "gauge",
-        "How long the last judging took",
+        "Seconds that judging the groups took in the last tick",
         [({}, health.tick_seconds)] if health.tick_seconds is not None else [],
     )
     yield from _clusters(view, health, family)
@@ -48,13 +48,13 @@ def _clusters(view: View, health: Health, family: Family) -> Iterator[str]:
     yield family(
         "warren_groups",
         "gauge",
-        "Groups held",
+        "Groups that Warren holds",
         [({"cluster": name}, len(cluster.groups.names)) for name, cluster in clusters],
     )
     yield family(
         "warren_partitions",
         "gauge",
-        "Partitions of groups held",
+        "Partitions of the groups that Warren holds",
         [({"cluster": name}, len(cluster.arrays["status"])) for name, cluster in clusters],
     )
     states = sorted(health.clusters.items())
@@ -71,7 +71,7 @@ def _clusters(view: View, health: Health, family: Family) -> Iterator[str]:
     yield family(
         "warren_commits_dropped_total",
         "counter",
-        "Commits that were not taken into a window",
+        "Commits that were dropped",
         [
             ({"cluster": name, "reason": reason}, count)
             for name, state in states
@@ -93,19 +93,19 @@ _CONSUMER: tuple[tuple[str, str, str, Callable[[ConsumerHealth], float | None]],
     (
         "warren_restarts_total",
         "counter",
-        "Times that reading was begun anew",
+        "How often reading restarted",
         lambda consumer: consumer.restarts,
     ),
     (
         "warren_records_remaining",
         "gauge",
-        "Records still to read to the end",
+        "Records left to read until the end",
         lambda consumer: consumer.remaining,
     ),
     (
         "warren_reading_behind_seconds",
         "gauge",
-        "Age of the commits up to which all have been read: groups are judged as they were then",
+        "Age of the moment up to which all commits have been read; groups are judged as of then",
         lambda consumer: known(consumer.behind_s),
     ),
 )
@@ -114,24 +114,24 @@ _CONSUMER: tuple[tuple[str, str, str, Callable[[ConsumerHealth], float | None]],
 def _consumers(every: Consumers, family: Family) -> Iterator[str]:
     for name, kind, about, value_of in _CONSUMER:
         values = [({"consumer": each}, value_of(state)) for each, state in every]
-        held = [(labels, value) for labels, value in values if value is not None]
-        yield family(name, kind, about, held)
+        samples = [(labels, value) for labels, value in values if value is not None]
+        yield family(name, kind, about, samples)
     yield family(
         "warren_records_skipped_total",
         "counter",
         "Records that could not be read",
-        _spread(every, "reason", lambda consumer: consumer.skipped),
+        _by_entry(every, "reason", lambda consumer: consumer.skipped),
     )
     yield family(
         "warren_offsets_partition_lag",
         "gauge",
         "Records of a partition of the offsets topic that are not read yet",
-        _spread(every, "partition", lambda consumer: consumer.lag),
+        _by_entry(every, "partition", lambda consumer: consumer.lag),
     )
     yield family(
         "warren_offsets_partition_held_back",
         "gauge",
-        "Partitions of the offsets topic that a hanging transaction keeps from being read",
+        "1 for a partition of the offsets topic that a hanging transaction holds back",
         [
             ({"consumer": each, "partition": str(partition)}, 1)
             for each, state in every
@@ -146,10 +146,10 @@ def _consumers(every: Consumers, family: Family) -> Iterator[str]:
     )
 
 
-def _spread(
+def _by_entry(
     every: Consumers, by: str, table_of: Callable[[ConsumerHealth], Mapping[str, int]]
 ) -> Samples:
-    """A sample for each entry of a table of each consumer."""
+    """One sample for each consumer and each entry of its table."""
     return [
         ({"consumer": each, by: entry}, value)
         for each, state in every
@@ -158,7 +158,7 @@ def _spread(
 
 
 def _outcomes(health: Health, family: Family) -> Iterator[str]:
-    """What became of what was sent."""
+    """How points, notifications and moments of history fared."""
     keeper = health.history.keeper if health.history else None
     sinks = {name: each.outcomes for name, each in health.sinks.items()}
     notifiers = {name: each.outcomes for name, each in health.notifiers.items()}
@@ -190,7 +190,7 @@ def _silent(rounds: RoundsHealth | None, family: Family) -> str:
     return family(
         "warren_notifying_silent",
         "gauge",
-        "1 for a cluster or consumer that cannot be read, so that nobody is told of its groups",
+        "1 for a cluster or consumer that cannot be read: no notifications are sent for its groups",
         [({"kind": kind, "name": name}, 1) for kind, names in silent.items() for name in names],
     )
 
@@ -200,7 +200,7 @@ def _process(process: dict[str, float], family: Family) -> Iterator[str]:
         ("cpu_seconds_total", "counter", "Processor time of the pipeline's Python process"),
         ("resident_memory_bytes", "gauge", "Resident memory of that process"),
         ("open_fds", "gauge", "Its open files"),
-        ("start_time_seconds", "gauge", "When it began, in Unix seconds"),
+        ("start_time_seconds", "gauge", "When it started, in Unix seconds"),
     ):
         if key in process:
             yield family(f"process_{key}", kind, about, [({}, process[key])])

@@ -1,4 +1,4 @@
-"""Which series there are: as fine as `[metrics]` asks for, and no more than it allows."""
+"""Which series a scrape has: as fine as `[metrics]` says, and no more than `max-series`."""
 
 from typing import NamedTuple
 
@@ -25,16 +25,17 @@ def series_granularity(settings: Metrics) -> Granularity:
 class Plan(NamedTuple):
     levels: dict[str, Bytes]  # by cluster, for each group
     with_ends: bool  # whether topics have series of their own
-    cut: int  # series left out for the limit
+    cut: int  # series left out because of the limit
 
 
-OF_A_GROUP = 2  # series each group has
+OF_A_GROUP = 2  # series that each group itself has
 
 
 def plan(view: View, max_series: int) -> Plan:
-    """Cut until no more are left than allowed: first of all below the groups that have the most.
+    """Leave out series until no more than `max_series` are left.
 
-    Then the series of topics go, and at last those of groups, well ones first.
+    First those below the groups that have the most, then those of topics, and last those of the
+    groups themselves, OK groups first.
     """
     levels = {name: each.arrays["group_level"].copy() for name, each in view.clusters.items()}
     costs = {name: _costs(each, levels[name]) for name, each in view.clusters.items()}
@@ -45,21 +46,21 @@ def plan(view: View, max_series: int) -> Plan:
     if not max_series or excess <= 0:
         return Plan(levels, with_ends=True, cut=0)
     cut = 0
-    for name, group, cost in _dearest(costs):
+    for name, group, cost in _most_series_first(costs):
         if cut >= excess:
             return Plan(levels, with_ends=True, cut=cut)
         levels[name][group] = Level.GROUP
         cut += cost
     with_ends = cut >= excess
     cut += 0 if with_ends else ends
-    for name, group in _well_first(view, -(-max(excess - cut, 0) // OF_A_GROUP)):
+    for name, group in _least_bad(view, -(-max(excess - cut, 0) // OF_A_GROUP)):
         levels[name][group] = Level.NOTHING
         cut += OF_A_GROUP
     return Plan(levels, with_ends, cut)
 
 
-def _well_first(view: View, count: int) -> list[tuple[str, int]]:
-    """So many groups; those with the worst status, and among equals the first, stay."""
+def _least_bad(view: View, count: int) -> list[tuple[str, int]]:
+    """The groups to leave out, `count` of them: the best status, and the last among equals."""
     every = [
         (status, name, number)
         for name, each in sorted(view.clusters.items())
@@ -69,7 +70,7 @@ def _well_first(view: View, count: int) -> list[tuple[str, int]]:
     return [(name, number) for _, name, number in every[len(every) - count :]]
 
 
-def _dearest(costs: dict[str, Ints]) -> list[tuple[str, int, int]]:
+def _most_series_first(costs: dict[str, Ints]) -> list[tuple[str, int, int]]:
     every = [
         (name, group, cost)
         for name, each in costs.items()
@@ -80,7 +81,7 @@ def _dearest(costs: dict[str, Ints]) -> list[tuple[str, int, int]]:
 
 
 def _costs(cluster: ClusterView, levels: Bytes) -> Ints:
-    """The series of each group below the group's own."""
+    """How many series each group has below its own two."""
     first = cluster.arrays["group_first"][:-1]
     if not len(first):
         return np.zeros(0, np.int64)

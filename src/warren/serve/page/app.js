@@ -1,4 +1,4 @@
-// Which view is shown, and when it is drawn anew.
+// Which view is shown, and when it is redrawn.
 
 import { h, named } from "./lib/dom.js";
 import { clockTime, duration, exactly } from "./lib/format.js";
@@ -20,19 +20,19 @@ const VIEWS = {
   topic: topicView,
   health: healthView,
 };
-// Of what a view is a part, in the bar at the top.
+// The entry of the top bar that a view belongs to.
 const PARENTS = { __proto__: null, group: "overview", topic: "topics" };
 const main = document.getElementById("view");
 const live = document.getElementById("live");
 const news = document.getElementById("news");
-const FRESH_MS = Number(document.body.dataset.fresh) * 1000; // a board that is older is told to be
-const BEHIND_S = 10; // reading that is further behind is told to be; two to five seconds are usual
+const FRESH_MS = Number(document.body.dataset.fresh) * 1000; // an older board is marked as old
+const BEHIND_S = 10; // more is shown as behind; two to five seconds are usual
 
-let view = null; // { element, title, refresh, key?, told?, redraw?, close? }
+let view = null; // { element, title, refresh, key?, onChange?, redraw?, close? }
 let restMs = 1000; // between two drawings
 let due = false;
 let isBusy = false;
-let momentMs = null; // of the board that was told of last; 0: nothing is judged yet
+let momentMs = null; // of the latest board; 0: nothing is judged yet
 let behindS = 0; // how old the commits are that it is made of; null: not known yet
 
 async function show() {
@@ -51,13 +51,13 @@ async function show() {
   main.scrollTop = 0;
 }
 
-// Who came by a link that is gone now goes on reading where its view begins.
+// When the link that was clicked is gone, the focus moves to the start of the new view.
 async function navigate() {
   await show();
   if (document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
-// The last drawing stays until the next is there.
+// The old drawing stays until the new one is ready.
 async function refresh(shown) {
   try {
     await shown.refresh();
@@ -68,7 +68,7 @@ async function refresh(shown) {
   }
 }
 
-// What goes while it is looked at stays to be looked at, and is said to be gone.
+// A group that goes while it is shown stays on the page, with a note that it is gone.
 function showProblem(shown, error) {
   const isDrawn = main.contains(shown.element);
   if (isDrawn && (main.firstChild !== shown.element || !(error instanceof Missing))) return;
@@ -88,17 +88,17 @@ async function keepFresh() {
     isBusy = true;
     const began = performance.now();
     await refresh(view);
-    // A large board is not asked for more often than it can be taken in.
+    // The longer a board takes to draw, the less often it is requested.
     restMs = Math.max(1000, (performance.now() - began) * 5);
     await wait(restMs);
     isBusy = false;
   }
 }
 
-function told(kind, data) {
+function onEvent(kind, data) {
   if (kind === "status") {
-    tell(data);
-    view?.told?.(data);
+    showNews(data);
+    view?.onChange?.(data);
   } else {
     due = true;
     if (data) momentMs = data.moment_ms;
@@ -107,13 +107,13 @@ function told(kind, data) {
   }
 }
 
-function tell({ cluster, group, before, after }) {
+function showNews({ cluster, group, before, after }) {
   const state = (status, word) => (status ? badge(status) : h("span", null, word));
   const change = h("span", null, state(before, "new"), " → ", state(after, "gone"));
   news.replaceChildren(named(group), ` in ${cluster} `, change);
 }
 
-// A stream that lives may tell of nothing new, or of what was a while ago: then it is not "live".
+// An open stream may bring nothing new, or old data: then the page does not say "live".
 function showMoment() {
   if (momentMs === null || live.dataset.state !== "live") return;
   if (!momentMs) {
@@ -137,7 +137,7 @@ function showMoment() {
   else live.replaceChildren("live ", h("time", when, clockTime(ms)));
 }
 
-function changed(state) {
+function onStream(state) {
   live.dataset.state = state;
   live.removeAttribute("data-old");
   showMoment();
@@ -155,16 +155,16 @@ function onKey(event) {
   } else view?.key?.(event, isTyping);
 }
 
-// A view that was made without script goes on as the same view with it.
+// A link from the page without script leads to the same view with script.
 function adopt() {
-  const asked = new URLSearchParams(location.search);
+  const query = new URLSearchParams(location.search);
   if (!location.search || location.hash) return;
-  const [cluster, group, match] = ["cluster", "group", "match"].map((name) => asked.get(name) ?? "");
+  const [cluster, group, match] = ["cluster", "group", "match"].map((name) => query.get(name) ?? "");
   const list = match ? `#/?${new URLSearchParams({ q: match })}` : "#/";
-  history.replaceState(null, "", `/${asked.has("group") ? groupLink(cluster, group) : list}`);
+  history.replaceState(null, "", `/${query.has("group") ? groupLink(cluster, group) : list}`);
 }
 
-// Not by the address, which names views.
+// Without changing the address, which names the view.
 function skip(event) {
   event.preventDefault();
   main.focus();
@@ -177,6 +177,6 @@ addEventListener("hashchange", navigate);
 addEventListener("keydown", onKey);
 addEventListener("visibilitychange", () => (due = true));
 await show();
-follow(told, changed);
+follow(onEvent, onStream);
 keepFresh();
 setInterval(showMoment, 5000);

@@ -1,6 +1,6 @@
-"""What Burrow's API does not tell: everything at once, and why.
+"""What Burrow's API lacks: all groups in one answer, and the reason for each verdict.
 
-Names are given as parameters, so that any name can be asked for. Each operation is declared once,
-in `operations`: its parameters as a Struct, its answer as a Struct. Requests are checked against
-that, and the OpenAPI document is written from it.
+Names are query parameters, so that any name can be requested. Each operation is declared once, in
+`operations`: its parameters as a Struct, its answer as a Struct. Requests are checked against the
+declaration, and the OpenAPI document is written from it.
 """

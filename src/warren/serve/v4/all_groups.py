@@ -1,6 +1,6 @@
-"""All groups in columns, small enough to send ten thousand again and again; and topics.
+"""All groups in columns, compact enough to send ten thousand with every board; and topics.
 
-The answer of one board is made once and kept as bytes: everybody who looks at the page requests it.
+The answer is made once for each board and kept as bytes: every open page requests it.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from warren.serve.v4 import shapes
 from warren.serve.v4.lines import moment, starting
 from warren.serve.v4.parameters import Nothing, OneCluster, OneTopic
 
-MOST_LINES = 500_000  # partitions of a cluster whose windows are summed up; it takes 0.1 s
+MOST_LINES = 500_000  # a cluster with more partitions has no trends; for so many they take 0.1 s
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -74,13 +74,13 @@ def _status_names(statuses: AnyArray) -> list[Any]:
 
 
 def _over_groups(reduce: np.ufunc, values: AnyArray, cluster: ClusterView) -> AnyArray:
-    """Combine what the partitions of each group have; no group is without one."""
+    """Combine the values of each group's partitions; every group has at least one."""
     first = cluster.arrays["group_first"][:-1]
     return reduce.reduceat(values, first, axis=0) if len(first) else values[:0]
 
 
 def _distinct(numbers: AnyArray, cluster: ClusterView) -> list[list[int]]:
-    """By group: the different numbers that its partitions have."""
+    """The distinct numbers of each group's partitions."""
     first = cluster.arrays["group_first"]
     highest = int(numbers.max(initial=0)) + 1
     group = np.repeat(np.arange(len(first) - 1), np.diff(first))
@@ -92,7 +92,7 @@ def _distinct(numbers: AnyArray, cluster: ClusterView) -> list[list[int]]:
 
 
 def _trends(cluster: ClusterView) -> Iterator[str]:
-    """The lag of each group at its last commits and now, each as a digit of its greatest."""
+    """The lags of each group at its last commits and now, as digits relative to the greatest."""
     if len(cluster.arrays["status"]) > MOST_LINES:
         yield from [""] * len(cluster.groups.names)
         return
@@ -104,9 +104,9 @@ def _trends(cluster: ClusterView) -> Iterator[str]:
 
 
 def lags(cluster: ClusterView, lines: slice) -> Ints:
-    """By partition: the lag at each commit of its window, and now.
+    """For each partition: the lag at each commit of its window, and now.
 
-    A lag that is not known counts as the next one that is, so that no growth is made up.
+    An unknown lag counts as the next known one, so that it does not look like growth.
     """
     now = cluster.arrays["current_lag"][lines]
     known = cluster.windows_of(lines)["lag"]
@@ -130,12 +130,18 @@ def topic(site: Site, query: OneTopic) -> shapes.Topic | str:
     if cluster is None or ends is None:
         return "there is no such topic"
     lines = np.flatnonzero(cluster.arrays["topic"] == cluster.topics.numbers.get(query.topic, -1))
-    told = (ends, cluster.rates(query.topic), _groups(cluster, lines))
-    return shapes.Topic(moment(site.view), query.cluster, query.topic, *told)
+    return shapes.Topic(
+        moment(site.view),
+        query.cluster,
+        query.topic,
+        ends,
+        cluster.rates(query.topic),
+        _groups(cluster, lines),
+    )
 
 
 def _groups(cluster: ClusterView, lines: Ints) -> list[shapes.TopicGroup]:
-    """A group's lines of one topic follow each other."""
+    """The groups of one topic; the lines of a group are next to each other."""
     arrays = cluster.arrays
     if not len(lines):
         return []

@@ -13,13 +13,13 @@ from warren.serve.board_file.board_view import NumberedNames, View
 from warren.serve.http.answers import Answer, Endless, Request
 from warren.serve.http.site import Site
 from warren.serve.v4.lines import moment
-from warren.serve.v4.parameters import Listening, parsed, problem
+from warren.serve.v4.parameters import Listening, parse, problem
 
-KEEP_ALIVE_S = 5.0  # who has left is noticed with the next piece
+KEEP_ALIVE_S = 5.0  # a client that has disconnected is noticed with the next chunk
 
 
 class Change(msgspec.Struct):
-    """Null before: the group has appeared; null after: it is gone."""
+    """`before` is null for a new group, `after` for one that is gone."""
 
     cluster: str
     group: str
@@ -29,14 +29,14 @@ class Change(msgspec.Struct):
 
 
 class Statuses(NamedTuple):
-    """All that a listener remembers of a board, so that no board stays for the sake of one."""
+    """What a listener remembers of a board. It keeps a copy, so that the board can be freed."""
 
     board: int
     by_cluster: dict[str, tuple[NumberedNames, Bytes]]
 
 
 def events(site: Site, request: Request) -> Endless | Answer:
-    query = parsed(request.query, Listening)
+    query = parse(request.query, Listening)
     if not isinstance(query, Listening):
         return problem(site, 400, query if isinstance(query, str) else "")
     headers = [("content-type", "text/event-stream"), ("cache-control", "no-store"), *site.cors]
@@ -49,41 +49,41 @@ async def follow(
     loop = asyncio.get_running_loop()
     seen = _statuses(site)
     yield _board(site.view)
-    told_at = loop.time()
+    sent_at = loop.time()
     while True:
-        silent_s = loop.time() - told_at
-        if not await _another_board(site, seen.board, keep_alive_s - silent_s):
+        silence_s = loop.time() - sent_at
+        if not await _another_board(site, seen.board, keep_alive_s - silence_s):
             text = b": still here\n\n"
         else:
-            text = _told(site, seen)
+            text = _changes_since(site, seen)
             seen = _statuses(site)
             if every_board or text:
                 text += _board(site.view)
         if text:
             yield text
-            told_at = loop.time()
+            sent_at = loop.time()
 
 
 async def _another_board(site: Site, seen: int, seconds: float) -> bool:
     try:
-        await asyncio.wait_for(site.after(seen), max(seconds, 0))
+        await asyncio.wait_for(site.wait_for_board_after(seen), max(seconds, 0))
     except TimeoutError:
         return False
     return True
 
 
-def _told(site: Site, seen: Statuses) -> bytes:
-    """Made once, for all who have seen the same board before."""
+def _changes_since(site: Site, seen: Statuses) -> bytes:
+    """The events since that board, made once for all listeners that saw it last."""
 
     def make(view: View) -> bytes:
-        changes = changed(seen, _statuses(site), view.facts.moment_ms)
+        changes = status_changes(seen, _statuses(site), view.facts.moment_ms)
         return b"".join(_event("status", each.moment_ms, each) for each in changes)
 
     return site.once(f"changes since board {seen.board}", make)
 
 
 def _board(view: View) -> bytes:
-    """The board that what was told before it is of."""
+    """Marks the board to which the events before it belong."""
     return _event("board", view.facts.moment_ms, moment(view))
 
 
@@ -100,7 +100,7 @@ def _statuses(site: Site) -> Statuses:
     )
 
 
-def changed(before: Statuses, after: Statuses, moment_ms: int) -> Iterator[Change]:
+def status_changes(before: Statuses, after: Statuses, moment_ms: int) -> Iterator[Change]:
     nothing = (NumberedNames(b"[]"), np.zeros(0, np.uint8))
     for name in sorted(before.by_cluster.keys() | after.by_cluster.keys()):
         old, new = (each.by_cluster.get(name, nothing) for each in (before, after))

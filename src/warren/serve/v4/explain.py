@@ -1,4 +1,4 @@
-"""Why a group is what it is: the rule that decided, what it saw, and a sentence."""
+"""Why a group has its status: the rule that decided, the numbers it saw, and a sentence."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -9,17 +9,17 @@ from warren.serve.v4 import shapes, verdict_change
 from warren.serve.v4.groups import find
 from warren.serve.v4.lines import MS, group_line, moment, with_windows
 from warren.serve.v4.parameters import Why
-from warren.serve.v4.verdict_change import Numbers, is_at_the_end, lasting
+from warren.serve.v4.verdict_change import Numbers, duration, is_at_the_end
 
-# Those that come after STOP.
-LATER = (Rule.REWOUND, Rule.WAS_CAUGHT_UP, Rule.STALLED, Rule.FALLING_BEHIND, Rule.CATCHING_UP)
+# The rules that come after STOP.
+AFTER_STOP = (Rule.REWOUND, Rule.WAS_CAUGHT_UP, Rule.STALLED, Rule.FALLING_BEHIND, Rule.CATCHING_UP)
 
 
-def why_spared(rule: Rule, n: Numbers) -> str | None:
-    """None when it is not so: the rule's own sentence is right."""
+def why_not_stopped(rule: Rule, n: Numbers) -> str | None:
+    """The sentence for a silent partition that is not STOP; None: the rule's own sentence fits."""
     silent, window = n["silent_s"], n["window_s"]
     is_silent = silent is not None and window is not None and silent > window
-    if rule not in LATER or not is_silent or not is_at_the_end(n):
+    if rule not in AFTER_STOP or not is_silent or not is_at_the_end(n):
         return None
     return (
         f"Nothing was committed for {silent:.0f} s, but its last commit, offset "
@@ -57,8 +57,15 @@ def explain(site: Site, query: Why) -> shapes.Explanation | str:
     status = group_line(query.cluster, cluster, number).status
     bad = Counter[str](reason.status for reason in reasons if reason.status != "OK")
     count = lines.stop - lines.start
-    told = (status, _about_group(status, bad, count), verdict_change.of_group(bad, count))
-    return shapes.Explanation(moment(site.view), query.cluster, query.group, *told, reasons)
+    return shapes.Explanation(
+        moment(site.view),
+        query.cluster,
+        query.group,
+        status,
+        _about_group(status, bad, count),
+        verdict_change.of_group(bad, count),
+        reasons,
+    )
 
 
 def _about_group(status: str, bad: Counter[str], partitions: int) -> str:
@@ -77,9 +84,9 @@ def _reason(
 ) -> shapes.Reason:
     numbers = _numbers(site, line, window, as_of_s) | {"lowest_end": lowest_end if window else None}
     rule = Rule[line.rule.upper()]
-    why = why_spared(rule, numbers) or WHY[rule](numbers)
-    told = (why, verdict_change.CHANGE[rule](numbers))
-    return shapes.Reason(line.topic, line.partition, line.status, line.rule, numbers, *told)
+    why = why_not_stopped(rule, numbers) or WHY[rule](numbers)
+    change = verdict_change.CHANGE[rule](numbers)
+    return shapes.Reason(line.topic, line.partition, line.status, line.rule, numbers, why, change)
 
 
 def _numbers(
@@ -123,8 +130,8 @@ def _caught_up(n: Numbers) -> str:
 
 def _stopped(n: Numbers) -> str:
     return (
-        f"Nothing was committed for {lasting(n['silent_s'])}, longer than the "
-        f"{lasting(n['window_s'])} that its last {n['commits']:,.0f} commits span, and "
+        f"Nothing was committed for {duration(n['silent_s'])}, longer than the "
+        f"{duration(n['window_s'])} that its last {n['commits']:,.0f} commits span, and "
         f"{n['current_lag']:,.0f} messages wait."
     )
 
@@ -147,7 +154,7 @@ def _was_caught_up(n: Numbers) -> str:
 def _stalled(n: Numbers) -> str:
     return (
         f"It commits, but always offset {n['last_offset']:,.0f}: in {n['commits']:,.0f} commits "
-        f"over {lasting(n['window_s'])} it has not moved, and {n['current_lag']:,.0f} messages "
+        f"over {duration(n['window_s'])} it has not moved, and {n['current_lag']:,.0f} messages "
         "wait."
     )
 
@@ -160,7 +167,7 @@ def _falling_behind(n: Numbers) -> str:
         )
     return (
         f"It moves, but its lag never shrank over its last {n['commits']:,.0f} commits: "
-        f"from {n['first_lag']:,.0f} to {n['last_lag']:,.0f} in {lasting(n['window_s'])}."
+        f"from {n['first_lag']:,.0f} to {n['last_lag']:,.0f} in {duration(n['window_s'])}."
     )
 
 

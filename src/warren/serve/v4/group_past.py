@@ -1,4 +1,4 @@
-"""What is kept of one group's past. The pipeline's process knows it; workers do not."""
+"""The history of one group. The pipeline's process has it; workers request it from there."""
 
 import time
 from typing import Annotated
@@ -20,10 +20,10 @@ FAILED = 500
 
 
 class Incident(msgspec.Struct):
-    """A time in which a group was not OK without a break."""
+    """A time during which a group was never OK."""
 
     began_ms: int
-    ended_ms: Annotated[int | None, Meta(description="Null: it was not over at the last moment.")]
+    ended_ms: Annotated[int | None, Meta(description="Null: it had not ended at the last moment.")]
     status: Annotated[GroupState, Meta(description="The worst.")]
     max_lag: Annotated[int, Meta(description="The greatest total lag.")]
 
@@ -68,7 +68,7 @@ class History(msgspec.Struct):
 
 
 class GroupHistory(History, kw_only=True):
-    """A history, and the board it was asked for on."""
+    """A history, and the board at the time of the request."""
 
     board: shapes.Moment
 
@@ -79,18 +79,18 @@ async def history(site: Site, query: OneHistory) -> Answer | str:
     if query.cluster not in site.settings.clusters:
         return "there is no such cluster"
     try:
-        asked = period.between(query.since, query.until, int(time.time() * 1000))
+        chosen = period.between(query.since, query.until, int(time.time() * 1000))
     except ValueError as error:
         return problem(site, 400, str(error))
-    question = HistoryQuestion(query.cluster, query.group, asked, query.partitions)
-    # Two calls: what memory holds must not wait behind those that read the table.
+    question = HistoryQuestion(query.cluster, query.group, chosen, query.partitions)
+    # Two calls: recent history must not wait behind calls that read the table.
     found = await site.call(RecentHistory(question))
     found = found or await site.call(TableHistory(question))
     answer = msgspec.json.decode(found or "", type=shapes.PipelineAnswer)
-    if answer.code == FAILED:  # a line of the log, with the path
+    if answer.code == FAILED:  # so that the log has a line with the path
         raise ActionFailed(msgspec.json.decode(answer.answer)["message"])
     board = msgspec.json.encode(moment(site.view))
-    # The answer is an object; it may be large, so it is not taken apart.
+    # The answer is a JSON object. It may be large, so it is not decoded.
     return site.raw(
         answer.code, msgspec.Raw(b'{"board":' + board + b"," + bytes(answer.answer)[1:])
     )

@@ -54,7 +54,7 @@ def all_groups(site: Site, query: AllGroups) -> shapes.Groups | Stream:
     view = site.view
     chosen = _choose(view, query)
     if query.format == "ndjson":
-        # The lines are groups and nothing else.
+        # The lines are groups and nothing else, so the board is in a header.
         headers = [("content-type", "application/x-ndjson"), board_header(view), *site.cors]
         return Stream(200, headers, _in_lines(view, chosen))
     page = chosen.lines(view, query.offset, query.offset + query.limit)
@@ -68,7 +68,7 @@ def _in_lines(view: View, chosen: Chosen) -> Iterator[bytes]:
 
 
 def _choose(view: View, query: AllGroups) -> Chosen:
-    """Those that match, sorted; by name they are already, and sorting keeps that among equals."""
+    """The groups that match, sorted. They come sorted by name, and the sort is stable."""
     clusters = sorted(name for name in view.clusters if query.cluster in {"", name})
     numbers = [_numbers(view.clusters[name], query) for name in clusters]
     lengths = [len(each) for each in numbers]
@@ -135,15 +135,15 @@ def one_partition(site: Site, query: OnePartition) -> shapes.Partition | str:
 def _line(cluster: ClusterView, number: int, query: OnePartition) -> int | None:
     lines = cluster.lines(number)
     topic = cluster.topics.numbers.get(query.topic, -1)
-    is_it = (cluster.arrays["topic"][lines] == topic) & (
+    is_wanted = (cluster.arrays["topic"][lines] == topic) & (
         cluster.arrays["partition"][lines] == query.partition
     )
-    found = np.flatnonzero(is_it)
+    found = np.flatnonzero(is_wanted)
     return lines.start + int(found[0]) if len(found) else None
 
 
 def find(view: View, name: str, group: str) -> tuple[ClusterView, int] | str:
-    """A group on the board, or that there is none."""
+    """A group on the board, or why it is not found."""
     cluster = view.clusters.get(name)
     if cluster is None:
         return "there is no such cluster"
@@ -151,7 +151,7 @@ def find(view: View, name: str, group: str) -> tuple[ClusterView, int] | str:
     return (cluster, number) if number is not None else "there is no such group"
 
 
-NOT_TOLD = -1
+NOT_KNOWN = -1
 
 
 def windows(site: Site, query: OneGroup) -> shapes.Windows | str:
@@ -175,25 +175,25 @@ def _windows(site: Site, cluster: ClusterView, lines: slice) -> list[shapes.Wind
     columns = [stored[name].tolist() for name in ("committed_ms", "offset", "lag")]
     columns.append(judged.tolist())
     topics = [cluster.topics.names[at] for at in arrays["topic"][lines].tolist()]
-    told = []
+    found = []
     for at, (topic, partition, count) in enumerate(
         zip(topics, arrays["partition"][lines].tolist(), filled.tolist(), strict=True)
     ):
         committed_ms, offset, lag, status = (column[at][intervals - count :] for column in columns)
         known = [each if each >= 0 else None for each in lag]
-        names: list[Any] = [None if each == NOT_TOLD else Status(each).name for each in status]
-        told.append(shapes.Window(topic, partition, committed_ms, offset, known, names))
-    return told
+        names: list[Any] = [None if each == NOT_KNOWN else Status(each).name for each in status]
+        found.append(shapes.Window(topic, partition, committed_ms, offset, known, names))
+    return found
 
 
 def statuses(stored: Windows, filled: Counts, minimum_complete: float, allowed_lag: int) -> Ints:
-    """What each partition was just after each commit of its window, where that can be told.
+    """The status of each partition just after each commit of its window, where it is known.
 
-    In a full window the commits that came before its first are gone. Without them only the last
-    commit can be judged, and those that found no more lag than allowed.
+    In a full window, older commits are gone. Without them we can judge only the last commit, and
+    those at which the lag was no more than allowed.
     """
     intervals = stored["offset"].shape[1]
-    told = np.full((len(stored), intervals), NOT_TOLD, np.int64)
+    found = np.full((len(stored), intervals), NOT_KNOWN, np.int64)
     commits = filled.astype(np.int64)
     for column in range(intervals):
         held = commits - (intervals - 1 - column)  # commits up to this one
@@ -202,12 +202,12 @@ def statuses(stored: Windows, filled: Counts, minimum_complete: float, allowed_l
         is_whole = (commits < intervals) | (column == intervals - 1)
         is_known = (held > 0) & (stored["lag"][:, column] >= 0)
         some = np.flatnonzero(is_known & (is_whole | (rule == Rule.CAUGHT_UP)))
-        told[some, column] = STATUS_OF[rule[some]]
-    return told
+        found[some, column] = STATUS_OF[rule[some]]
+    return found
 
 
 def _rule_then(stored: Windows, column: int, allowed_lag: int) -> Bytes:
-    """What decided at the moment of a commit: then there is no silence, whatever the log ends."""
+    """The rule that decided at a commit: at that moment there is no silence, so no STOP."""
     offset, committed_ms, lag = (
         stored[name][:, : column + 1] for name in ("offset", "committed_ms", "lag")
     )

@@ -1,4 +1,4 @@
-"""Lines of the board as the answers have them."""
+"""From lines of the board to the groups and partitions of the answers."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def moment(view: View) -> Moment:
 
 
 def _behind_s(view: View) -> float | None:
-    """Of the consumer that is furthest behind; None: of one of them it is not known."""
+    """How far the slowest consumer is behind; None if it is not known for one of them."""
     behind = [each.behind_s for each in view.facts.health.consumers.values()]
     reported = [each for each in behind if not isinstance(each, msgspec.UnsetType)]
     found = [each for each in reported if each is not None]
@@ -28,7 +28,7 @@ def _behind_s(view: View) -> float | None:
 
 
 def starting(view: View) -> str:
-    """What goes on until everything has been read, for people; empty when it has."""
+    """A sentence on how far reading is; empty once everything has been read."""
     health = view.facts.health
     if health.ready:
         return ""
@@ -114,8 +114,8 @@ def _lag_trend(window: list[Commit], current_lag: int, now_ms: int) -> float | N
 def _commit_rate(window: list[Commit], now_ms: int) -> float | None:
     """Messages a second from the first commit to the last.
 
-    A silence counts as far as it is longer than the usual time between two commits: so the rate of
-    one that has stopped falls, and that of others does not swing with every commit.
+    Silence counts only beyond the usual time between two commits. So the rate falls when a group
+    has stopped, and does not swing with every commit otherwise.
     """
     if len(window) < 2:
         return None

@@ -16,7 +16,7 @@ from warren.serve.v4.parameters import Listening, Query
 
 Schema = dict[str, Any]
 COMPONENT = "#/components/schemas/{name}"
-BUSY = "Spark is busy, or not up yet; ask again."
+BUSY = "Spark is busy, or not up yet; retry."
 
 
 def document() -> Schema:
@@ -76,7 +76,7 @@ def _parameters(query: type[Query]) -> Iterator[Schema]:
 
 
 def _without_null(schema: Schema) -> Schema:
-    """A parameter that is not given is not there; null is no text."""
+    """A parameter is left out rather than null: a query string has no null."""
     if "enum" in schema:
         schema["enum"] = [each for each in schema["enum"] if each is not None]
     return {key: value for key, value in schema.items() if value is not None or key != "default"}
@@ -88,7 +88,7 @@ def _response(about: str, schema: Schema) -> Schema:
 
 def _health() -> Schema:
     return {
-        "summary": "Warren about itself: its consumers, what they have read, what is wrong.",
+        "summary": "The health of Warren: its consumers, what they have read, what is wrong.",
         "operationId": "health",
         "responses": {"200": _response("The answer.", {"type": "object"})},
     }
@@ -116,7 +116,7 @@ def _events(problem: Schema) -> Schema:
                 "content": {"text/event-stream": {"schema": {"type": "string"}}},
             },
             "400": _response("A parameter is wrong.", problem),
-            "429": {"description": "Too many listen already."},
+            "429": {"description": "Too many listeners already."},
         },
     }
 
@@ -133,7 +133,7 @@ td,th{border-bottom:1px solid #8883}
 HEAD = f"""<!doctype html><html lang=en><meta charset=utf-8><title>Warren's API</title>
 <meta name=viewport content='width=device-width'><style>{STYLE}</style>"""
 ABOUT = """<p>Every answer says which moment and which positions in the offsets topics it is valid
-for. The same as a document for machines: <a href='/v4/openapi.json'>openapi.json</a>. Burrow's own
+for. The same as an OpenAPI document: <a href='/v4/openapi.json'>openapi.json</a>. Burrow's own
 API is below <code>/v3</code>.</p>"""
 
 
@@ -189,7 +189,7 @@ def _type(schema: dict[str, Any]) -> str:
     return text
 
 
-# The page is ours alone: nothing is loaded from elsewhere, and no script runs.
+# The page loads nothing from elsewhere and runs no script.
 POLICY = ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
 
 

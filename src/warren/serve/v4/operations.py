@@ -1,4 +1,4 @@
-"""Every operation: where, what it is told, what it answers. Handlers and documentation follow."""
+"""Every operation: path, parameters, answer. Handlers and documentation are made from them."""
 
 import inspect
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ class Operation(NamedTuple):
     summary: str
     query: type[parameters.Query]
     answer: type[msgspec.Struct]
-    work: Work  # gives the answer, a Stream, or the reason why there is none; or does so later
+    work: Work  # returns the answer, a Stream, or the reason for a 404; or a coroutine of these
 
 
 OPERATIONS = [
@@ -94,25 +94,25 @@ OPERATIONS = [
 
 def handler(operation: Operation) -> Handler:
     def handle(site: Site, request: Request) -> Answer | Stream | Awaitable[Answer]:
-        query = parameters.parsed(request.query, operation.query)
+        query = parameters.parse(request.query, operation.query)
         if isinstance(query, str):
             return problem(site, 400, query)
         answer = operation.work(site, query)
         if inspect.isawaitable(answer):
-            return _later(site, answer)
-        return answer if isinstance(answer, Stream) else _answered(site, answer)
+            return _await_answer(site, answer)
+        return answer if isinstance(answer, Stream) else _as_answer(site, answer)
 
     return handle
 
 
-async def _later(site: Site, work: Awaitable[object]) -> Answer:
-    return _answered(site, await work)
+async def _await_answer(site: Site, work: Awaitable[object]) -> Answer:
+    return _as_answer(site, await work)
 
 
-def _answered(site: Site, answer: object) -> Answer:
+def _as_answer(site: Site, answer: object) -> Answer:
     if isinstance(answer, Answer):
         return answer
     if isinstance(answer, str):
-        goes_on = starting(site.view)  # what is not there may come
-        return problem(site, 404, f"{answer}. {goes_on.rstrip('.')}" if goes_on else answer)
+        progress = starting(site.view)  # what is missing may not have been read yet
+        return problem(site, 404, f"{answer}. {progress.rstrip('.')}" if progress else answer)
     return site.raw(200, answer)

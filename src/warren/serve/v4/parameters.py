@@ -1,4 +1,4 @@
-"""What may be requested, and why there is no answer."""
+"""The parameters of requests, and the answer when something is wrong."""
 
 from typing import Annotated, Literal
 from urllib.parse import parse_qsl
@@ -28,23 +28,25 @@ class Query(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Nothing(Query):
-    """There is nothing to say."""
+    """No parameters."""
 
 
 class Listening(Query, kw_only=True):
     boards: Annotated[
-        bool, Meta(description="Tell of every board, also when no status has changed.")
+        bool, Meta(description="Send an event for every board, also when no status has changed.")
     ] = False
 
 
 class AllGroups(Query, kw_only=True):
     cluster: Annotated[str, Meta(description="Only of this cluster.")] = ""
     status: Annotated[GroupState | None, Meta(description="Only with this status.")] = None
-    match: Annotated[str, Meta(description="Only with this in the name, in any case.")] = ""
+    match: Annotated[
+        str, Meta(description="Only with this in the name; upper and lower case are equal.")
+    ] = ""
     min_lag: Annotated[int, Meta(ge=0, le=HIGHEST, description="Only with this lag or more.")] = 0
-    sort: Annotated[Order, Meta(description="`-` is descending; equal ones by name.")] = "name"
+    sort: Annotated[Order, Meta(description="`-` is descending; ties are sorted by name.")] = "name"
     offset: Annotated[int, Meta(ge=0, le=HIGHEST, description="Groups to skip.")] = 0
-    limit: Annotated[int, Meta(ge=1, le=10_000, description="Groups to answer.")] = 100
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="Groups to return.")] = 100
     format: Annotated[
         Literal["json", "ndjson"],
         Meta(description="`ndjson`: a line for each group that matches, no pages."),
@@ -96,10 +98,10 @@ class OneHistory(Query, kw_only=True):
     ] = 200
 
 
-def parsed(query: str, kind: type[Query]) -> Query | str:
+def parse(query: str, kind: type[Query]) -> Query | str:
     """The parameters, or what is wrong with them."""
     try:
         pairs = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=50))
         return msgspec.convert(pairs, kind, strict=False)
-    except ValueError as error:  # msgspec's errors are such
+    except ValueError as error:  # msgspec's errors are ValueErrors
         return str(error)

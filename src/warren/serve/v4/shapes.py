@@ -1,4 +1,4 @@
-"""What the answers look like."""
+"""The shapes of the answers."""
 
 from typing import Annotated, Literal
 
@@ -20,8 +20,8 @@ class Moment(msgspec.Struct):
     behind_s: Annotated[
         float | None,
         Meta(
-            description="How old the commits are up to which all have been read: groups are judged "
-            "as they were then. Null: not known yet."
+            description="Age of the moment up to which all commits have been read; groups are "
+            "judged as of then. Null: not known yet."
         ),
     ] = None
 
@@ -36,7 +36,7 @@ class GroupLine(msgspec.Struct):
     cluster: str
     group: str
     status: GroupState
-    complete: Annotated[float, Meta(description="Part of the partitions whose window is full.")]
+    complete: Annotated[float, Meta(description="Share of the partitions whose window is full.")]
     partition_count: int
     total_lag: int
     max_lag: MaxLag | None
@@ -60,17 +60,19 @@ class ClusterColumns(msgspec.Struct):
     """The groups of a cluster, sorted by name: a list for each property."""
 
     name: str
-    problem: Annotated[str, Meta(description="Why its brokers are not followed; empty: they are.")]
+    problem: Annotated[str, Meta(description="Why its brokers cannot be read; empty: they can.")]
     group: list[str]
     status: list[GroupState]
-    worst: Annotated[list[PartitionState], Meta(description="Of its partitions.")]
+    worst: Annotated[list[PartitionState], Meta(description="The worst status of its partitions.")]
     total_lag: list[int]
     partition_count: list[int]
     max_lag_topic: list[str]
     max_lag_partition: list[int]
     max_lag: list[int]
     last_commit_ms: list[int]
-    owner: Annotated[list[str], Meta(description="Of the partition with the greatest lag.")]
+    owner: Annotated[
+        list[str], Meta(description="The owner of the partition with the greatest lag.")
+    ]
     trend: Annotated[
         list[str],
         Meta(
@@ -80,11 +82,11 @@ class ClusterColumns(msgspec.Struct):
     ]
     topic_names: list[str] = []
     topics: Annotated[
-        list[list[int]], Meta(description="That each group reads: places in `topic_names`.")
+        list[list[int]], Meta(description="The topics each group reads: places in `topic_names`.")
     ] = []
     owner_names: list[str] = []
     owners: Annotated[
-        list[list[int]], Meta(description="Of its partitions: places in `owner_names`.")
+        list[list[int]], Meta(description="The owners of its partitions: places in `owner_names`.")
     ] = []
 
 
@@ -93,7 +95,7 @@ class Overview(msgspec.Struct):
     ready: Annotated[bool, Meta(description="The offsets topics have been read to their end.")]
     clusters: list[ClusterColumns]
     starting: Annotated[
-        str, Meta(description="What goes on until it is ready, for people; then it is empty.")
+        str, Meta(description="A sentence on how far reading is; empty when it is ready.")
     ] = ""
 
 
@@ -132,7 +134,7 @@ class PartitionLine(msgspec.Struct):
 class Member(msgspec.Struct):
     owner: str
     client_id: str
-    partitions: Annotated[int, Meta(description="That it reads; 0: it has none to read.")]
+    partitions: Annotated[int, Meta(description="How many it reads; 0: it is idle.")]
 
 
 class Group(msgspec.Struct):
@@ -169,7 +171,7 @@ class Windows(msgspec.Struct):
     board: Moment
     cluster: str
     group: str
-    now_ms: Annotated[int, Meta(description="As of when it is judged.")]
+    now_ms: Annotated[int, Meta(description="The time the verdict is for.")]
     partitions: list[Window]
 
 
@@ -209,7 +211,7 @@ class Reason(msgspec.Struct):
         dict[str, float | None], Meta(description="What the rule saw; null: not known.")
     ]
     why: Annotated[str, Meta(description="The reason in one sentence.")]
-    change: Annotated[str, Meta(description="What would make the verdict another one.")]
+    change: Annotated[str, Meta(description="What would change the verdict.")]
 
 
 class Explanation(msgspec.Struct):
@@ -218,12 +220,12 @@ class Explanation(msgspec.Struct):
     group: str
     status: GroupState
     why: str
-    change: Annotated[str, Meta(description="What would make the verdict another one.")]
+    change: Annotated[str, Meta(description="What would change the verdict.")]
     reasons: list[Reason]
 
 
 class PipelineAnswer(msgspec.Struct):
-    """What the pipeline's process says to a worker, ready to be passed on."""
+    """An answer of the pipeline's process, which a worker passes on."""
 
     code: int
     answer: msgspec.Raw

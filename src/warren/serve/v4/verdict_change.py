@@ -1,7 +1,7 @@
-"""What would make a verdict another one: told from the rule that decided and what it saw.
+"""What would change a verdict: a sentence made from the rule that decided and the numbers it saw.
 
-The first rule that holds decides, so a sentence names what ends it and what the rules after it
-would then say.
+The first rule that holds decides. So the sentence names what makes that rule no longer hold, and
+what the rules after it would then say.
 """
 
 from collections import Counter
@@ -14,15 +14,15 @@ Numbers = dict[str, float | None]
 UNITS = ((86_400, "days"), (3600, "hours"), (60, "minutes"))
 
 
-def lasting(seconds: float | None) -> str:
-    """A length of time in the greatest unit of which there are two."""
+def duration(seconds: float | None) -> str:
+    """A length of time, in the largest unit of which it has at least two."""
     seconds = max(seconds or 0, 0)
     size, unit = next((each for each in UNITS if seconds >= 2 * each[0]), (1, "s"))
     return f"{seconds / size:,.0f} {unit}"
 
 
 def of_group(bad: Counter[str], partitions: int) -> str:
-    """From how many partitions are in which bad state."""
+    """`bad` counts the partitions in each bad state."""
     if not bad:
         return "It is no longer OK with the first partition that is not."
     count = sum(bad.values())
@@ -93,7 +93,7 @@ def _catching_up(n: Numbers) -> str:
 
 
 def is_at_the_end(n: Numbers) -> bool:
-    """The last commit reached a log end that is still remembered: silence is no STOP then."""
+    """The last commit reached a log end that we still remember: then silence is not STOP."""
     end, offset = n["lowest_end"], n["last_offset"]
     return end is not None and offset is not None and end <= offset
 
@@ -104,7 +104,7 @@ def _silence(n: Numbers) -> str:
             "without a commit it becomes STOP when every log end that is still remembered is "
             f"beyond offset {n['last_offset']:.0f}."
         )
-    return f"a silence of more than {lasting(n['window_s'])} makes it STOP."
+    return f"a silence of more than {duration(n['window_s'])} makes it STOP."
 
 
 CHANGE: dict[Rule, Callable[[Numbers], str]] = {

@@ -11,7 +11,7 @@ export function h(tag, properties, ...children) {
   return element;
 }
 
-// A name of somebody else's: it keeps its own direction of writing to itself.
+// A name from a cluster; `bdi` isolates its direction of writing from ours.
 export function named(name) {
   return h("bdi", { class: "name" }, name);
 }

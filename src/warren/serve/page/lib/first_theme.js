@@ -4,7 +4,7 @@
   try {
     chosen = localStorage.getItem("warren-theme");
   } catch {
-    // Where a browser keeps nothing, the system's theme it is.
+    // Without storage, the system's theme is used.
   }
   if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
 }

@@ -16,7 +16,7 @@ const dayAndTime = new Intl.DateTimeFormat("en-GB", {
 });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
-// A client may commit any time: one that no calendar has is shown as the nearest that it has.
+// A client may commit any timestamp: one outside the calendar is shown as the nearest inside.
 const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_799_999]; // years 1 to 9999
 const within = (ms) => Math.min(Math.max(ms, FIRST_MS), LAST_MS);
 
@@ -28,7 +28,7 @@ export const brief = (number) =>
 
 export const percent = (part) => `${Math.round(part * 100)} %`;
 
-// Of messages.
+// Messages a second.
 export function rate(number) {
   if (number === null || number === undefined) return "–";
   if (Math.abs(number) >= 1e6) return `${brief(number)} msg/s`;
@@ -53,12 +53,12 @@ export const exactly = (ms) => exact.format(within(ms));
 export const clockTime = (ms) => clock.format(within(ms));
 export const iso = (ms) => new Date(within(ms)).toISOString();
 
-// Among others: with the day when they are far apart.
+// One of several times: with the day when they are far apart.
 export function timeWithin(ms, [from, to]) {
   return to - from < 12 * 3_600_000 ? clockTime(ms) : dayAndTime.format(within(ms));
 }
 
-// Marks of a time axis, as fine as they are apart.
+// Marks of a time axis, as precise as their distance needs.
 export function timeMarks(seconds) {
   const apart = seconds.length > 1 ? seconds[1] - seconds[0] : 60;
   const parts =

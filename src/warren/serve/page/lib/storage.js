@@ -1,4 +1,4 @@
-// What a browser keeps for us; one that is told to keep nothing does so as long as the page is open.
+// Values in the browser's storage; if storage is forbidden, they last as long as the page is open.
 
 class Store {
   constructor(find) {
@@ -11,7 +11,7 @@ class Store {
     try {
       kept = this.find().getItem(key);
     } catch {
-      // Then what is known here.
+      // No storage: the value in memory.
     }
     return kept ?? this.found.get(key) ?? null;
   }
@@ -21,7 +21,7 @@ class Store {
     try {
       this.find().setItem(key, value);
     } catch {
-      // Then only here.
+      // No storage: in memory only.
     }
   }
 }

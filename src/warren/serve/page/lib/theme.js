@@ -25,7 +25,7 @@ export function showTheme(button, changed) {
   draw();
 }
 
-// What a colour of the style sheet is now: canvases do not know its names.
+// The current value of a colour in the style sheet: a canvas cannot use its name.
 export function colour(name) {
   const probe = document.createElement("i");
   probe.style.color = `var(--${name})`;

@@ -1,4 +1,4 @@
-// Everything asked of Warren: answers, the stream that tells when to ask again, the token it takes.
+// All requests to Warren: answers, the stream of events, and the token they need.
 
 import { h } from "../lib/dom.js";
 import { forTheTab } from "../lib/storage.js";
@@ -8,22 +8,22 @@ const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 const POLL_MS = 5_000;
 const LONGEST_ANSWER_MS = 60_000; // history takes half of it at most
-const LONGEST_SILENCE_MS = 45_000; // of a stream that says every 15 s that it lives
+const LONGEST_SILENCE_MS = 45_000; // the stream sends a keep-alive every few seconds
 
 export class Missing extends Error {}
 
-let ahead = 0; // of the server's clock before the reader's, in milliseconds
+let ahead = 0; // of the reader's clock, in milliseconds
 
-// The time it is for Warren: what it tells is not to be measured by another clock.
+// The time on Warren's clock: ages of its data are measured by the same clock.
 export const serverNow = () => Date.now() + ahead;
 
 function learnTime(response) {
-  const told = Date.parse(response.headers.get("date") ?? "");
-  // The header tells whole seconds: a difference below one is none.
-  if (told) ahead = Math.abs(told - Date.now()) < 2000 ? 0 : told - Date.now();
+  const serverMs = Date.parse(response.headers.get("date") ?? "");
+  // The header has whole seconds, so a small difference counts as none.
+  if (serverMs) ahead = Math.abs(serverMs - Date.now()) < 2000 ? 0 : serverMs - Date.now();
 }
 
-// With `omit` a browser does not put its own log-in window over the page's.
+// With `omit` the browser does not show its own log-in window over ours.
 async function request(path, signal) {
   for (;;) {
     const token = forTheTab.get(TOKEN);
@@ -36,7 +36,7 @@ async function request(path, signal) {
     });
     learnTime(response);
     if (response.status !== 401) return response;
-    const isOld = forTheTab.get(TOKEN) !== token; // another request has asked meanwhile
+    const isOld = forTheTab.get(TOKEN) !== token; // another request has got a new token meanwhile
     if (!isOld) forTheTab.set(TOKEN, await askForToken(Boolean(token)));
   }
 }
@@ -52,24 +52,24 @@ export async function get(path, parameters) {
 
 export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// Calls `told(kind, data)` for every event, `changed(state)` when the stream comes or goes.
-export async function follow(told, changed) {
+// Calls `onEvent(kind, data)` for every event, `onStream(state)` when the stream opens or ends.
+export async function follow(onEvent, onStream) {
   let delay = SHORTEST_WAIT_MS;
   const heard = (kind, data) => {
     delay = SHORTEST_WAIT_MS;
-    told(kind, data);
+    onEvent(kind, data);
   };
   for (;;) {
     while (document.hidden) await turned();
     try {
-      await listen(heard, () => changed("live"));
+      await listen(heard, () => onStream("live"));
     } catch (error) {
       if (document.hidden) continue;
       const isFull = error.message === "429";
-      changed(isFull ? "polling" : "lost");
-      // Many pages lose a server at the same moment; they are not to come back at the same moment.
+      onStream(isFull ? "polling" : "lost");
+      // When a server goes, many pages lose it at once; they must not all return at once.
       await wait(isFull ? POLL_MS : delay * (0.5 + Math.random()));
-      if (isFull) told("board", null);
+      if (isFull) onEvent("board", null);
       delay = Math.min(delay * 2, LONGEST_WAIT_MS);
     }
   }
@@ -78,9 +78,9 @@ export async function follow(told, changed) {
 const turned = () =>
   new Promise((resolve) => addEventListener("visibilitychange", resolve, { once: true }));
 
-// Until the stream ends. A page that nobody sees gives it up: a browser has six connections to a
-// server, and with six such pages the seventh would get no answer at all.
-async function listen(told, began) {
+// Returns when the stream ends. A hidden page closes it: a browser has six connections to a
+// server, and with six such pages the seventh would get no answer.
+async function listen(onEvent, onOpen) {
   const end = new AbortController();
   const leave = () => document.hidden && end.abort();
   let alarm = 0;
@@ -93,8 +93,8 @@ async function listen(told, began) {
     heard();
     const response = await request("/v4/events?boards=true", end.signal);
     if (!response.ok) throw new Error(String(response.status));
-    began();
-    for await (const [kind, data] of events(response.body, heard)) told(kind, data);
+    onOpen();
+    for await (const [kind, data] of events(response.body, heard)) onEvent(kind, data);
     throw new Error("it ended");
   } finally {
     clearTimeout(alarm);
@@ -123,8 +123,8 @@ function split(line) {
   return [line.slice(0, at), line.slice(at + 2)];
 }
 
-// The prompt for `read-token`: one for all requests that wait for it. What is typed is kept as long
-// as the tab.
+// The prompt for `read-token`: one for all requests that wait for it. The token is kept until the
+// tab is closed.
 let openPrompt = null;
 
 function askForToken(wasWrong) {

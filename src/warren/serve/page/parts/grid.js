@@ -22,8 +22,8 @@ export function gridOf(lines, fromMs, toMs) {
   };
 }
 
-// A lag that is not known counts as the next one that is: a window that begins later than the
-// others makes no jump.
+// An unknown lag counts as the next known one, so that a window that begins later than the others
+// makes no jump.
 function backwards({ lags, points }) {
   const first = points[0][1];
   return lags.map((lag) => lag ?? first);
@@ -70,7 +70,7 @@ export function linesOf(windows, partitions, seen) {
   });
 }
 
-// It stopped when the silence grew longer than the window, and not when it committed last.
+// A partition stopped when its silence grew longer than the window, not at its last commit.
 function stopped(committed_ms, last, next) {
   if (!last || next?.[2] !== "STOP") return [];
   const [lastMs, lag] = last;
@@ -79,7 +79,7 @@ function stopped(committed_ms, last, next) {
   return [[ms, lag + ((next[1] - lag) * (ms - lastMs)) / (next[0] - lastMs), "STOP"]];
 }
 
-// From when to show: half of the windows reach back at least so far, or what was seen does.
+// Where the time axis begins: half of the windows, or what was seen, reach back that far.
 export function beginning(windows, seen) {
   const firsts = windows.partitions
     .map((window) => window.committed_ms[0])

@@ -17,7 +17,7 @@ const ORDERS = {
   lag: { direction: "descending", compare: (a, b) => b.lag - a.lag },
   age: { direction: "ascending", compare: (a, b) => a.lastMs - b.lastMs },
 };
-// For people who cannot click on a head.
+// The orders in a list, for screens without column heads.
 export const ORDER_NAMES = {
   trouble: "Trouble first",
   name: "By name",
@@ -27,7 +27,7 @@ export const ORDER_NAMES = {
 };
 const OPPOSITE = { ascending: "descending", descending: "ascending" };
 
-// A name with a minus before it is the order turned round; equal ones are by name in both.
+// A minus before a name reverses the order; ties are sorted by name in both.
 export function orderOf(sort) {
   const { direction, compare } = ORDERS[sort.replace("-", "")] ?? ORDERS.trouble;
   if (!sort.startsWith("-")) return { direction, compare: (a, b) => compare(a, b) || byName(a, b) };

@@ -112,7 +112,7 @@ export class Heat {
     writeStatuses(pen, row.statuses, { left, cell, middle: (at + 0.5) * rowHeight });
   }
 
-  // The numbers of the partitions, with the topic if there are several; gives the room they take.
+  // Draws the partition numbers, with the topic if there are several; returns their width.
   #drawNames(pen, rowHeight, most) {
     const isOfOne = new Set(this.rows.map((row) => row.topic)).size === 1;
     const short = (row) => String(row.partition ?? "");
@@ -143,7 +143,7 @@ export class Heat {
     return times.length ? [times[0], times.at(-1)] : [];
   }
 
-  // A finger that is lifted leaves what it pointed at to be read; a mouse that goes takes it along.
+  // After a touch the readout stays; when the mouse leaves, it goes.
   #point(event) {
     const box = this.canvas.getBoundingClientRect();
     this.at = {
@@ -210,10 +210,10 @@ export class Heat {
   }
 }
 
-// A partition may be null: of what was kept by topic.
+// A partition is null if history was kept by topic.
 const nameOf = ({ topic, partition }) => (partition === null ? topic : `${topic}:${partition}`);
 
-// Its end, where the partition is.
+// Shortens a name to its end, where the partition is.
 function cut(pen, name, most) {
   let text = name;
   while (text.length > 2 && pen.measureText(text).width > most) text = `…${text.slice(2)}`;

@@ -1,5 +1,5 @@
-// What history has kept of a group: asked for now and then. Long ago is read from disk, by Spark
-// if there is much of it, which takes its time.
+// The history of a group, requested now and then. Old parts are read from disk, by Spark if there
+// is much to read, which may take long.
 
 import { h, section } from "../lib/dom.js";
 import { brief, duration, exactly, iso } from "../lib/format.js";
@@ -19,12 +19,12 @@ const USUAL = "24h"; // of incidents, when no period is chosen
 const DAY_MS = 86_400_000;
 const AGAIN_MS = 60_000;
 const SOON_MS = 10_000; // when something has begun or ended
-const RETRY_MS = [2_000, 5_000, 10_000]; // when there was no answer, and then none again
-const SLOW_MS = 3_000; // after so long it is told how long it takes
-const MOST_TOLD = 100;
+const RETRY_MS = [2_000, 5_000, 10_000]; // after the first failure, the second, and later ones
+const SLOW_MS = 3_000; // after so long the page says how long it takes
+const MOST_CHANGES = 100;
 
 export class GroupHistory {
-  // A period is { since, until }, as the address has it; without `since` it is now.
+  // A period is { since, until }, as in the address; without `since` it is now.
   constructor(where, query, changed) {
     Object.assign(this, { where, changed, shown: null, nextLook: 0, failures: 0, status: "OK" });
     this.isKept = Boolean(document.body.dataset.history);
@@ -57,8 +57,8 @@ export class GroupHistory {
     this.#fill(serverNow() - DAY_MS, serverNow());
   }
 
-  // Without history there is what is told while the page is open.
-  tell({ cluster, group, before, after, moment_ms }) {
+  // Without history the page lists the changes that happen while it is open.
+  addChange({ cluster, group, before, after, moment_ms }) {
     if (this.isKept || cluster !== this.where.cluster || group !== this.where.group) return;
     const line = h(
       "li",
@@ -69,26 +69,26 @@ export class GroupHistory {
     );
     if (!this.list.querySelector("time")) this.list.replaceChildren();
     this.list.prepend(line);
-    this.list.children[MOST_TOLD]?.remove();
+    this.list.children[MOST_CHANGES]?.remove();
   }
 
-  // What went wrong in the past, and all of it if a period is chosen.
+  // Requests the incidents, and the whole history if a period is chosen.
   async look(status = this.status) {
     this.status = status;
     if (!this.isKept || performance.now() < this.nextLook) return;
     this.nextLook = performance.now() + AGAIN_MS;
     clearTimeout(this.retry);
     const { period } = this;
-    const asked = period.since ? period : { since: USUAL, until: "", partitions: 0 };
-    const slow = this.#tellWaiting(period);
+    const range = period.since ? period : { since: USUAL, until: "", partitions: 0 };
+    const slow = this.#showWaiting(period);
     try {
-      const answer = await get("/v4/history", { ...this.where, ...asked });
+      const answer = await get("/v4/history", { ...this.where, ...range });
       if (period !== this.period) return; // another was chosen meanwhile
       this.failures = 0;
       this.#drawIncidents(answer);
       this.#keep(answer);
       const isOpen = answer.incidents.some((each) => each.ended_ms === null);
-      // History comes after the verdict: what has begun or ended just now is in it soon.
+      // History is written after the verdict: a new incident, or its end, is in it soon.
       if (isOpen !== (status !== "OK") && !period.until)
         this.nextLook = performance.now() + SOON_MS;
     } catch (error) {
@@ -98,7 +98,7 @@ export class GroupHistory {
     }
   }
 
-  #tellWaiting(period) {
+  #showWaiting(period) {
     const began = performance.now();
     return setInterval(() => {
       const seconds = duration((performance.now() - began) / 1000);
@@ -106,7 +106,7 @@ export class GroupHistory {
     }, SLOW_MS);
   }
 
-  // It is told, and asked again, unless there is nothing to be had.
+  // Shows the problem and retries, unless nothing was kept.
   #failed(error) {
     if (error instanceof Missing) {
       this.#drawIncidents({ incidents: [], since_ms: serverNow() - DAY_MS, until_ms: serverNow() });
@@ -122,7 +122,7 @@ export class GroupHistory {
     }, wait);
   }
 
-  // Where somebody looks for it: beside the periods, or in place of incidents not drawn yet.
+  // Beside the periods, or in place of incidents that are not drawn yet.
   #say(text) {
     if (this.period.since) this.note.textContent = text;
     if (!this.list.querySelector("time")) this.list.replaceChildren(h("li", { class: "of" }, text));
@@ -160,7 +160,7 @@ export class GroupHistory {
   #keep(answer) {
     this.note.textContent = "";
     if (!this.period.since) return;
-    // Not while somebody is writing there.
+    // Not while somebody is typing there.
     if (!document.activeElement?.closest?.(".period")) this.#fill(answer.since_ms, answer.until_ms);
     this.note.textContent = answer.moments ? "" : "Nothing was kept in that time.";
     this.shown = answer.moments ? { answer, grid: gridOfHistory(answer) } : null;
@@ -189,7 +189,7 @@ export class GroupHistory {
 
   close() {
     this.changed = () => {};
-    this.isKept = false; // nothing is asked any more
+    this.isKept = false; // no more requests
     clearTimeout(this.retry);
   }
 }
@@ -197,7 +197,7 @@ export class GroupHistory {
 const timeOf = (ms) => h("time", { datetime: iso(ms) }, exactly(ms));
 const timeInput = (label) => h("input", { type: "datetime-local", "aria-label": label });
 
-// The reader's own time, as such an input has it.
+// Local time, in the format of a datetime-local input.
 function forInput(ms) {
   const there = new Date(iso(ms));
   return iso(there - there.getTimezoneOffset() * 60_000).slice(0, 16);

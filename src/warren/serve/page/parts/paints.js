@@ -40,8 +40,8 @@ export function byStatus() {
   };
 }
 
-// The word for each run of cells with the same status, or its first letter: nobody has to tell
-// colours apart.
+// Writes the status, or its first letter, on each run of equal cells: nobody has to tell colours
+// apart.
 export function writeStatuses(pen, statuses, { left, cell, middle }) {
   let from = 0;
   for (let at = 1; at <= statuses.length; at += 1) {

@@ -57,7 +57,7 @@ export function sortable(label, columns, sort = { column: 0, down: false }) {
     );
   }
 
-  // Other columns in place of these; the order stays as long as its column does.
+  // Replaces the columns; the order stays as long as its column does.
   function change(others) {
     const key = (column) => column.key ?? column.label;
     const sortedBy = key(columns[state.column]);

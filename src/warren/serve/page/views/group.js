@@ -66,7 +66,7 @@ export function groupView({ names: [cluster, group], query }) {
     ]);
   }
 
-  // What is charted: the windows as they are now, or a time that history has kept.
+  // Draws the windows as they are now, or a period of history.
   async function draw() {
     const kept = past.shown;
     if (kept) {
@@ -97,10 +97,10 @@ export function groupView({ names: [cluster, group], query }) {
       renew(why, [verdict(reasons, cluster)]);
       partitions.show(answer);
       renew(members, [memberTable(answer.members)]);
-      if (!past.shown) await draw(); // of the past nothing has changed
+      if (!past.shown) await draw(); // the past has not changed
       past.look(answer.summary.status);
     },
-    told: (change) => past.tell(change),
+    onChange: (change) => past.addChange(change),
     redraw() {
       chart.redraw();
       heat.redraw();
@@ -113,7 +113,7 @@ export function groupView({ names: [cluster, group], query }) {
   };
 }
 
-// The verdict in words, and what would make it another one.
+// The verdict in words, and what would change it.
 function verdict({ status, why, change, reasons }, cluster) {
   const lines = alike(reasons).map((some) => reasonLine(some, cluster));
   return h(
@@ -125,7 +125,7 @@ function verdict({ status, why, change, reasons }, cluster) {
   );
 }
 
-// By what decided, the worst state first, and in it the partition with the greatest lag.
+// Grouped by rule, the worst state first; within a rule the partition with the greatest lag first.
 function alike(reasons) {
   const lag = (reason) => reason.numbers.current_lag ?? 0;
   const groups = new Map();

@@ -1,4 +1,4 @@
-// Warren about itself.
+// The health of Warren itself.
 
 import { fact, facts, h, named, renew, section } from "../lib/dom.js";
 import { ago, brief, count, duration } from "../lib/format.js";
@@ -155,7 +155,7 @@ const reasons = (all) =>
     .map(([reason, number]) => `${count(number)} ${reason}`)
     .join(", ") || "0";
 
-// Notifiers, sinks and history each tell what they find worth telling.
+// Notifiers, sinks and history: each reports its own facts.
 function companion(all) {
   const entries = Object.entries(all ?? {});
   if (!entries.length) return h("p", { class: "of" }, "None is configured.");

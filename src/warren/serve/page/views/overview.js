@@ -21,7 +21,7 @@ const keyOf = (item) => item.key;
 let left = null; // where the list stood when another view was opened
 
 export function overviewView({ query }) {
-  const asked = {
+  const filter = {
     text: query.get("q") ?? "",
     status: query.get("status") ?? "",
     cluster: query.get("cluster") ?? "",
@@ -34,13 +34,13 @@ export function overviewView({ query }) {
     placeholder: "Group, topic or owner",
     "aria-label": "Search groups",
     "aria-keyshortcuts": "/",
-    value: asked.text,
+    value: filter.text,
     autocomplete: "off",
     spellcheck: "false",
     oninput: () => change({ text: search.value }),
   });
   const filters = h("div", { class: "filters", role: "group", "aria-label": "Only with status" });
-  // In place of the heads where there is no room for them.
+  // Replaces the column heads where there is no room for them.
   const order = h(
     "select",
     { class: "order", "aria-label": "Order", onchange: () => change({ sort: order.value }) },
@@ -78,19 +78,19 @@ export function overviewView({ query }) {
   );
 
   function change(some) {
-    Object.assign(asked, some);
-    const { text: q, status, cluster } = asked;
-    const sort = asked.sort === "trouble" ? "" : asked.sort;
+    Object.assign(filter, some);
+    const { text: q, status, cluster } = filter;
+    const sort = filter.sort === "trouble" ? "" : filter.sort;
     history.replaceState(null, "", `#/${asQuery({ q, status, cluster, sort })}`);
     list.element.scrollTop = 0;
     draw();
   }
 
-  // The same again takes it back.
-  const chooseCluster = (name) => change({ cluster: asked.cluster === name ? "" : name });
+  // Choosing the same cluster again clears the choice.
+  const chooseCluster = (name) => change({ cluster: filter.cluster === name ? "" : name });
 
-  // The same head again turns the order round.
-  const sortBy = (order) => change({ sort: asked.sort === order ? `-${order}` : order });
+  // Clicking the same head again reverses the order.
+  const sortBy = (order) => change({ sort: filter.sort === order ? `-${order}` : order });
 
   function drawFilters(counts) {
     const button = (status, label, number) =>
@@ -99,8 +99,8 @@ export function overviewView({ query }) {
         {
           type: "button",
           class: "filter",
-          "aria-pressed": String(asked.status === status),
-          onclick: () => change({ status: asked.status === status ? "" : status }),
+          "aria-pressed": String(filter.status === status),
+          onclick: () => change({ status: filter.status === status ? "" : status }),
         },
         label,
         h("span", { class: "number" }, count(number)),
@@ -114,11 +114,11 @@ export function overviewView({ query }) {
   }
 
   function draw() {
-    const { shown, counts } = chosen(state.rows, asked);
-    renew(header, COLUMNS.map((column) => headCell(column, asked.sort, sortBy)));
-    order.value = asked.sort;
+    const { shown, counts } = chosen(state.rows, filter);
+    renew(header, COLUMNS.map((column) => headCell(column, filter.sort, sortBy)));
+    order.value = filter.sort;
     drawFilters(counts);
-    renew(cards, clusterCards(state.answer, asked.cluster, chooseCluster));
+    renew(cards, clusterCards(state.answer, filter.cluster, chooseCluster));
     total.textContent =
       shown.length === state.rows.length
         ? ""

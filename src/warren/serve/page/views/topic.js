@@ -93,7 +93,7 @@ function lagBar(group) {
   );
 }
 
-// Who has a column keeps it while it is there; what is left goes to those that lag most.
+// A group keeps its column while it is there; free columns go to the groups that lag most.
 function columnsFor(groups, before) {
   const there = new Set(groups.map((group) => group.group));
   const kept = before.filter((group) => there.has(group));
