@@ -1,6 +1,6 @@
 """What a catch-up costs more when Warren is asked all the while.
 
-    PYTHONPATH=src:tests .venv/bin/python benchmarks/asked.py
+    PYTHONPATH=src:tests .venv/bin/python benchmarks/request_load.py
 
 Asked as a large installation does: 200 statuses a second on 8 connections (by `wrk`), and a scrape
 of /metrics every 15 s; with `--per-second 0` as often as 8 connections can. Quiet and asked runs
@@ -64,7 +64,7 @@ def main(groups: int, partitions: int, rounds: int, repeat: int, per_second: int
             for _ in range(repeat):
                 quiet.append(catch_up_s(config, spark))
                 asked.append(catch_up_s(config, spark, _asking(url, script)))
-    name, told = ("asked.md", f"{per_second} statuses a second") if per_second else STORM
+    name, told = ("request_load.md", f"{per_second} statuses a second") if per_second else STORM
     write(name, _report(quiet, asked, told, groups * partitions * rounds, about))
 
 
