@@ -10,9 +10,9 @@ import statistics
 from pathlib import Path
 
 import click
-from asked import catch_up_s
 from catch_up import configure, fill, scratch
 from measured import where, write
+from request_load import catch_up_s
 from support.servers.spark_cluster import SparkCluster
 
 from warren.app import spark_session
