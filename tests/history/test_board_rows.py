@@ -1,5 +1,6 @@
 """A board as rows of history."""
 
+from dataclasses import replace
 from typing import Any
 
 from support.boards import NOW_S, board, cluster_board, windows_of
@@ -134,6 +135,16 @@ def test_of_patterns_that_match_the_coarsest_counts() -> None:
     settings = HistorySettings(by_group="^dev-", by_partition="dev", history_granularity="topic")
 
     assert row_granularity(settings).levels(names).tolist() == [3, 1, 2]
+
+
+def test_names_that_are_no_utf_8_are_kept_as_readable_text() -> None:
+    judged = cluster_board(windows_of({"orders": [10]}, [("g", "orders", 0, 5, NOW_S * 1000)]), {})
+    verdicts = replace(judged.verdicts, names=("b\udcffd",))
+    moment = board(local=replace(judged, verdicts=verdicts))
+
+    kept = rows(moment, ["local"], row_granularity(HistorySettings())).cast(HISTORY)
+
+    assert {*kept["group"].drop_null().to_pylist()} == {"b\ufffdd"}
 
 
 def test_an_empty_board_has_no_rows() -> None:

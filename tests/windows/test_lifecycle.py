@@ -2,6 +2,7 @@
 
 from support.batches import NOW, Record, batch, log_ends
 
+from warren.windows.end_history import FEWEST_ROUNDS, MOST_ROUNDS
 from warren.windows.window_reader import detail, window_arrays
 from warren.windows.windows import Windows
 
@@ -77,6 +78,25 @@ def test_what_waits_for_something_that_does_not_exist_is_dropped_by_a_later_refr
     assert kept == 2
     assert len(windows.waiting) == 0
     assert windows.dropped == {"no such topic": 1, "no such partition": 1}
+
+
+def test_what_waits_is_dropped_though_it_is_committed_again_and_again() -> None:
+    windows = watching(100)
+    for second in range(60):
+        windows.fold(batch(Record(second, topic="gone")), NOW + second)
+        windows.set_log_ends(log_ends(100), {"t": 1}, complete_as_of_s=NOW + second - 20)
+
+    assert windows.dropped["no such topic"] > 20
+
+
+def test_rounds_of_log_ends_take_bounded_memory_when_partitions_are_added() -> None:
+    windows = watching(100)
+    for second in range(400):
+        windows.set_log_ends(log_ends(100), {"t": 1}, now_s=NOW + second)
+    few = len(windows.ends.rows.rounds)
+    windows.set_log_ends(log_ends(100), {"t": 1, "wide": 200_000}, now_s=NOW + 500)
+
+    assert (few, len(windows.ends.rows.rounds)) == (MOST_ROUNDS, FEWEST_ROUNDS)
 
 
 def test_a_tombstone_or_a_deletion_ends_the_waiting() -> None:

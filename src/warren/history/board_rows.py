@@ -17,6 +17,7 @@ from warren.model import bounds
 from warren.model.arrays import Bytes, Codes, Ints, Mask
 from warren.model.board import NO_END, Board, ClusterBoard, TopicEnds
 from warren.model.granularity import Granularity, Level
+from warren.model.kafka_names import readable
 from warren.model.tables import GROUP, HISTORY, LOG_END, PARTITION
 from warren.model.verdicts import PartitionVerdicts, Verdicts
 
@@ -56,7 +57,7 @@ def without(moment: pa.Table, groups: Mapping[str, AbstractSet[str]]) -> pa.Tabl
     for cluster, names in groups.items():
         if names:
             is_here = pc.equal(moment["cluster"].cast(pa.string()), cluster)
-            is_one = pc.is_in(moment["group"].cast(pa.string()), pa.array([*names], pa.string()))
+            is_one = pc.is_in(moment["group"].cast(pa.string()), _texts(names))
             moment = moment.filter(pc.invert(pc.and_(is_here, is_one)))
     return moment
 
@@ -98,8 +99,13 @@ def _repeated(name: str, length: int) -> pa.DictionaryArray:
     return _named(np.zeros(length, np.int32), (name,))
 
 
+def _texts(names: Collection[str]) -> pa.Array:
+    """Names as text: Kafka's need not be UTF-8."""
+    return pa.array([readable(name) for name in names], pa.string())
+
+
 def _named(places: Codes, names: tuple[str, ...]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(places), pa.array(names, pa.string()))
+    return pa.DictionaryArray.from_arrays(pa.array(places), _texts(names))
 
 
 def _group_rows(verdicts: Verdicts) -> dict[str, pa.Array]:
@@ -155,9 +161,7 @@ def _partition_rows(verdicts: Verdicts, levels: Bytes) -> dict[str, pa.Array]:
 
 
 def _named_unless(absent: Mask, places: Codes, names: tuple[str, ...]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(
-        pa.array(places, mask=absent), pa.array(names, pa.string())
-    )
+    return pa.DictionaryArray.from_arrays(pa.array(places, mask=absent), _texts(names))
 
 
 def _newest(partitions: PartitionVerdicts, at: Ints) -> Ints:

@@ -144,7 +144,7 @@ class TopicConsumer:
 
         At first that is not known, and the past of a long topic need not be kept.
         """
-        read_s = self.progress.read_until_s(self.progress.position)
+        read_s = min(self.progress.read_s.values(), default=-math.inf)
         is_known = self.progress.has_caught_up and math.isfinite(read_s)
         return min(now, read_s) if is_known else now
 
@@ -161,10 +161,11 @@ class TopicConsumer:
 
     @property
     def partitions_to_backfill(self) -> int | None:
-        """None: no backfill runs."""
+        """None: no backfill runs, or the topic is not known yet."""
         if self.live_events is None:
             return None
-        return self.partition_count if self.unread_past is None else len(self.unread_past)
+        unread = self.unread_past
+        return (self.partition_count or None) if unread is None else len(unread)
 
     @property
     def isolation(self) -> IsolationLevel:

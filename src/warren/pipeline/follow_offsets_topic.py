@@ -337,6 +337,8 @@ class TopicReader:
         if batch := hand_over.take(POLL_S):
             steps.fold(topic_consumer, batch, self._now())
             hand_over.done()
+            if topic_consumer.is_backfill:
+                topic_consumer.backfill_trouble.problem = ""
             self._changed()
 
     def _log_progress(self) -> None:

@@ -113,7 +113,9 @@ def refresh_topics(
                 cluster.windows.delete_topic(topic)
         cluster.topics = topics
         if topics.is_whole:  # else commits keep waiting for topics that it may lack
-            cluster.topics_before_s, cluster.topics_s = cluster.topics_s, now
+            # The clock may have been set back.
+            cluster.topics_before_s = cluster.topics_s if cluster.topics_s <= now else 0.0
+            cluster.topics_s = now
         for group, owners in cluster.membership.name_topics(topics.names).items():
             cluster.windows.set_owners(group, owners)
     return lost

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from warren.serve.v4.lines import BEHIND_S
 from warren.serve.v4.shapes import ClusterColumns, GroupLine, Overview
 from warren.terminal import words
 
@@ -16,7 +17,6 @@ ORDER = ("ERR", "WARN", "OK")
 # Columns that a terminal must be so wide for: the rest is worth more than they are.
 WIDTHS = {"trend": 80, "worst partition": 90, "owner": 120, "partitions": 100, "last commit": 70}
 MS = 1000
-BEHIND_S = 10  # two to five seconds are usual
 
 Cells = dict[str, list[Text] | list[str]]  # by column
 

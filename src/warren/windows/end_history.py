@@ -84,7 +84,7 @@ class EndRows(Rows):
         newest, lowest = self.newest[: self.size], self.lowest[: self.size]
         columns = (np.where(is_known, column, NOT_THERE) for column in (newest, lowest))
         self.rounds.append(EndsRound(answered_s, *columns))
-        if len(self.rounds) > self._most_rounds():
+        while len(self.rounds) > self._most_rounds():
             del self.rounds[_dispensable([each.answered_s for each in self.rounds])]
 
     def _most_rounds(self) -> int:

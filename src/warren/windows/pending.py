@@ -27,6 +27,7 @@ class Waiting:
         self._at_most = at_most
         self._min_distance_ms = min_distance_ms
         self._row: dict[Key, int] = {}
+        self._since_s: dict[Key, int] = {}  # when the first of its commits was read
         self._free: list[int] = []
 
     def __len__(self) -> int:
@@ -47,6 +48,7 @@ class Waiting:
         for key, is_tombstone in zip(keys, records.is_tombstone.tolist(), strict=True):
             if not is_tombstone and key not in self._row and len(self._row) < self._at_most:
                 self._row[key] = self._free.pop() if self._free else self.grid.reserve(1)
+                self._since_s[key] = now_s
         row = np.array([self._row.get(key, -1) for key in keys], np.int64)
         kept, cleared, last = after_tombstones(row, records.is_tombstone & (row >= 0))
         if records.is_past:
@@ -90,9 +92,9 @@ class Waiting:
     def drop_nonexistent(self, partition_counts: Mapping[str, int], as_of_s: int) -> Counter[str]:
         """Drop what has waited since before the topics were listed and is not among them."""
 
-        def reason(key: Key, observed_s: int) -> str | None:
+        def reason(key: Key, since_s: int) -> str | None:
             _, topic, partition = key
-            if observed_s >= as_of_s or partition < partition_counts.get(topic, 0):
+            if since_s >= as_of_s or partition < partition_counts.get(topic, 0):
                 return None
             return "no such partition" if topic in partition_counts else "no such topic"
 
@@ -106,13 +108,14 @@ class Waiting:
         """Reserve a row for each key, while none waits; the caller fills the rows."""
         first = self.grid.reserve(len(keys))
         self._row = {key: first + at for at, key in enumerate(keys)}
+        self._since_s = dict.fromkeys(keys, 0)  # since before this start
 
     def drop(self, unwanted: Callable[[Key, int], str | None]) -> Counter[str]:
-        """Drop each key for which `unwanted(key, last_seen_s)` gives a reason; counts by reason."""
+        """Drop each key for which `unwanted(key, since_s)` gives a reason; counts by reason."""
         dropped: Counter[str] = Counter()
         gone = []
         for key, row in self._row.items():
-            if reason := unwanted(key, int(self.grid.observed_s[row].max())):
+            if reason := unwanted(key, self._since_s[key]):
                 dropped[reason] += int(self.grid.filled[row])
                 gone.append(key)
         self.forget(gone)
@@ -134,5 +137,7 @@ class Waiting:
 
     def forget(self, keys: list[Key]) -> None:
         rows = [self._row.pop(key) for key in keys]
+        for key in keys:
+            del self._since_s[key]
         self.grid.clear(np.array(rows, np.int64))
         self._free += rows

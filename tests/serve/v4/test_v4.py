@@ -32,6 +32,24 @@ ENDS: dict[str, list[int | None]] = {"orders": [1000, 2000], "a/b": [50]}
 POSITIONS = {"local": ConsumerHealth("local", "caught up", positions={"0": 17}, behind_s=2.5)}
 
 
+def test_what_is_not_known_of_one_consumer_does_not_hide_that_another_is_behind(
+    tmp_path: Path,
+) -> None:
+    cases = {(): None, (2.5, None): None, (600.0, None): 600.0, (2.5, 3.5): 3.5, (None,): None}
+
+    found = {}
+    with running(tmp_path) as started:
+        for moment_ms, behind in enumerate(cases, start=1):
+            consumers = {
+                str(at): ConsumerHealth("local", "caught up", behind_s=behind_s)
+                for at, behind_s in enumerate(behind)
+            }
+            started.publish(Board(moment_ms, {}, Health(ready=True, consumers=consumers)))
+            found[behind] = ask(started.port, "/v4/overview").json["board"]["behind_s"]
+
+    assert found == cases
+
+
 def commits(group: str, offsets: list[int], every_s: int, ago_s: int) -> list[Any]:
     last = NOW_S - ago_s
     times = [last - every_s * (len(offsets) - 1 - n) for n in range(len(offsets))]

@@ -12,8 +12,8 @@ from warren.serve.http.answers import TEXT, Answer, Endless, Request, Stream, ac
 from warren.serve.http.browsers import Browsers, header_of
 from warren.serve.http.pipes import send_endless, send_large
 from warren.serve.http.routes import Handler, Routes
-from warren.serve.http.settings import ServerSettings
 from warren.serve.http.site import ActionFailed, Site
+from warren.serve.http.startup import ServerSettings
 from warren.serve.metrics.scrape import scrape
 from warren.serve.page_files import page_or_refusal
 from warren.serve.v4 import openapi

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import msgspec
-
 from warren.config import Config, HttpServer, Secret
 from warren.config.render import settings_shown
 from warren.serve import v3_config
@@ -14,25 +12,7 @@ from warren.serve.http.access import Access, digest
 from warren.serve.http.browsers import ANY
 from warren.serve.http.listeners import Listener, seconds
 from warren.serve.http.site import SiteSettings
-
-
-class ServerSettings(msgspec.Struct):
-    """One listener."""
-
-    fd: int
-    timeout_s: int
-    max_connections: int
-    access: Access
-    hosts: list[str]  # names that browsers may use for this server; *: any
-    certfile: str = ""
-    keyfile: str = ""
-    client_cafile: str = ""
-
-
-class Startup(msgspec.Struct):
-    servers: list[ServerSettings]
-    settings: SiteSettings
-
+from warren.serve.http.startup import ServerSettings, Startup
 
 RESOLVER = Path("/etc/resolv.conf")
 

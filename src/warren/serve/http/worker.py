@@ -22,8 +22,8 @@ from warren.serve.http import channel
 from warren.serve.http.answers import Request
 from warren.serve.http.channel import Action, Call, Failed, Offer, Result, Taken
 from warren.serve.http.dispatch import App, Slots
-from warren.serve.http.settings import ServerSettings, Startup
 from warren.serve.http.site import ActionFailed, Site
+from warren.serve.http.startup import ServerSettings, Startup
 
 MOST_LARGE = 8  # answers of more than a megabyte that are sent at once
 BACKLOG = 1024  # as in `listeners`; granian asks for it

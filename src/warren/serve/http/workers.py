@@ -37,8 +37,9 @@ from warren.serve.http.channel import (
     Taken,
 )
 from warren.serve.http.listeners import Listener
-from warren.serve.http.settings import Startup, startup
+from warren.serve.http.settings import startup
 from warren.serve.http.site import WORKERS
+from warren.serve.http.startup import Startup
 from warren.serve.metrics.series import series_granularity
 
 _STARTED_S = time.time()

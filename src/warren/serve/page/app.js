@@ -121,13 +121,13 @@ function showMoment() {
     live.textContent = "starting";
     return;
   }
-  if (behindS === null) {
+  const age = serverNow() - momentMs;
+  const isOld = age > FRESH_MS;
+  if (behindS === null && !isOld) {
     live.toggleAttribute("data-old", true);
     live.textContent = "reading";
     return;
   }
-  const age = serverNow() - momentMs;
-  const isOld = age > FRESH_MS;
   const isBehind = behindS > BEHIND_S;
   live.toggleAttribute("data-old", isOld || isBehind);
   const ms = isBehind ? momentMs - behindS * 1000 : momentMs;

@@ -11,6 +11,7 @@ from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.v4.shapes import Commit, GroupLine, MaxLag, Moment, PartitionLine
 
 MS = 1000
+BEHIND_S = 10  # more is shown as behind; two to five seconds are usual
 
 
 def moment(view: View) -> Moment:
@@ -20,11 +21,14 @@ def moment(view: View) -> Moment:
 
 
 def _behind_s(view: View) -> float | None:
-    """How far the slowest consumer is behind; None if it is not known for one of them."""
+    """How far the slowest consumer is behind; None: not known.
+
+    A consumer of which it is not known does not hide another that is behind.
+    """
     behind = [each.behind_s for each in view.facts.health.consumers.values()]
     reported = [each for each in behind if not isinstance(each, msgspec.UnsetType)]
-    found = [each for each in reported if each is not None]
-    return max(found) if found and len(found) == len(reported) else None
+    most = max((each for each in reported if each is not None), default=None)
+    return most if None not in reported or (most or 0) > BEHIND_S else None
 
 
 def starting(view: View) -> str:
