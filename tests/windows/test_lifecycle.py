@@ -86,7 +86,7 @@ def test_what_waits_is_dropped_though_it_is_committed_again_and_again() -> None:
         windows.fold(batch(Record(second, topic="gone")), NOW + second)
         windows.set_log_ends(log_ends(100), {"t": 1}, complete_as_of_s=NOW + second - 20)
 
-    assert windows.dropped["no such topic"] > 20
+    assert windows.dropped["no such topic"] >= 20  # two windows full
 
 
 def test_rounds_of_log_ends_take_bounded_memory_when_partitions_are_added() -> None:
