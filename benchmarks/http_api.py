@@ -96,7 +96,7 @@ def _worst(slices: list[Load]) -> Load:
 def _records(url: str) -> int:
     code, health = get(f"{url}/v4/health")
     consumers = health.get("consumers", {}) if code == 200 else {}
-    return sum(int(each["records"]) for each in consumers.values())
+    return sum(int(each.get("records", 0)) for each in consumers.values())
 
 
 def _wait_for_burrow(url: str) -> None:
