@@ -120,7 +120,7 @@ def current_clusters(board: Board) -> dict[str, frozenset[str]]:
         health, consumers = board.health.clusters.get(name), board.health.consumers_of(name)
         unread = {consumer for consumer, each in consumers.items() if not each.is_current}
         if health is not None and health.is_current and unread <= cluster.outside.keys():
-            found[name] = cluster.verdicts.unread_groups.union(
+            found[name] = cluster.verdicts.unread_groups().union(
                 *(cluster.outside[each] for each in unread)
             )
     return found

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-import structlog
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -24,8 +23,6 @@ from warren.history.table import failures
 from warren.history.table_files import TableFiles, small
 from warren.model.history_question import HistoryQuestion
 from warren.model.tables import GROUP, PARTITION
-
-log = structlog.get_logger()
 
 POOL = "history readers"
 AT_ONCE = 2  # queries

@@ -64,10 +64,9 @@ class Verdicts:
     groups: GroupVerdicts
     partitions: PartitionVerdicts
 
-    @property
-    def unread_groups(self) -> frozenset[str]:
-        """Groups without a verdict: we do not know up to when their commits have been read."""
-        lines = np.flatnonzero(self.groups.as_of_ms <= 0)
+    def unread_groups(self, since_ms: int = 0) -> frozenset[str]:
+        """Groups that are not known to have been read beyond a moment; by default, not at all."""
+        lines = np.flatnonzero(self.groups.as_of_ms <= max(since_ms, 0))
         return frozenset(self.names[line] for line in lines.tolist())
 
     def line(self, group: str) -> int | None:

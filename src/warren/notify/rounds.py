@@ -55,7 +55,7 @@ class CurrentClusters:
             if behind <= outside.keys():
                 settled = [("cluster", name), *(("consumer", each) for each in own.keys() - behind)]
                 since_ms = max(self._since_ms[each] or 0 for each in settled)
-                unread = _read_until(board.clusters[name].verdicts, since_ms)
+                unread = board.clusters[name].verdicts.unread_groups(since_ms)
                 yield CurrentCluster(
                     name, frozenset(behind), unread.union(*(outside[each] for each in behind))
                 )
@@ -68,12 +68,6 @@ class CurrentClusters:
         if since is None or since > board.moment_ms:  # the clock may be set back
             since = self._since_ms[kind, name] = board.moment_ms
         return board.moment_ms > since
-
-
-def _read_until(verdicts: Verdicts, moment_ms: int) -> frozenset[str]:
-    """Groups of which no commit is known to have been read that is newer."""
-    lines = np.flatnonzero(verdicts.groups.as_of_ms <= max(moment_ms, 0))
-    return frozenset(verdicts.names[line] for line in lines.tolist())
 
 
 @dataclass
