@@ -1,8 +1,16 @@
-"""One Spark, one broker and one OpenSearch for the whole run: each costs seconds to start."""
+"""One Spark, one broker and one OpenSearch for a whole run: each costs seconds to start.
 
+`./check` runs some test files side by side, in processes that have one of each.
+"""
+
+import fcntl
 import os
 import signal
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterator
+from functools import cache
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -12,6 +20,7 @@ from pyspark.sql import SparkSession
 from support.servers.opensearch import OpenSearch
 
 from warren.demo.broker import Broker, make_offsets_topic
+from warren.prepare import is_prepared
 from warren.spark.session import start_session, stop_session
 
 MakeTopics = Callable[..., None]
@@ -29,6 +38,36 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 hypothesis.settings.register_profile("check", deadline=None)
 hypothesis.settings.register_profile("long", deadline=None, max_examples=20_000)
 hypothesis.settings.load_profile(os.environ.get("WARREN_HYPOTHESIS", "check"))
+
+pytest_plugins = ["support.side_by_side"]
+
+
+# These go first: they run while another process makes the class archives.
+WITHOUT_JAVA = ("test_linters.py", "test_wheel.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in WITHOUT_JAVA)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # no time limit counts meanwhile
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    if item.path.name not in WITHOUT_JAVA:
+        _prepare()
+    return (yield)
+
+
+@cache
+def _prepare() -> None:
+    """Class archives, made once for a cache: each start of Spark or a broker gains seconds.
+
+    Of test processes side by side one makes them, and the others wait once they need Java. If it
+    fails, all works without them.
+    """
+    with Path(__file__).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_prepared():
+            subprocess.run([sys.executable, "-m", "warren", "prepare"], check=False)
 
 
 @pytest.fixture(scope="session")

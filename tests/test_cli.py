@@ -95,7 +95,7 @@ def test_check_config_prints_what_is_in_effect(tmp_path: Path) -> None:
 
     done = run("check-config", cwd=tmp_path, BURROW_STORAGE_DEFAULT_INTERVALS="17")
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "OK, 0 warnings\n")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("intervals")]
     assert "17" in line
     assert "BURROW_STORAGE_DEFAULT_INTERVALS" in line
@@ -128,7 +128,7 @@ def test_check_config_warns_of_an_unknown_key_and_takes_it_for_a_problem_if_told
     lenient = run("check-config", cwd=tmp_path)
     strict = run("check-config", "--strict", cwd=tmp_path)
 
-    assert (lenient.returncode, lenient.stderr) == (0, f"warning: {found}\n")
+    assert (lenient.returncode, lenient.stderr) == (0, f"warning: {found}\nOK, 1 warning\n")
     assert "intervals" in lenient.stdout
     assert (strict.returncode, strict.stdout) == (1, "")
     assert strict.stderr == f"warren: burrow.toml: {found}\n"
@@ -140,9 +140,10 @@ def test_check_config_warns_of_old_names(tmp_path: Path) -> None:
     done = run("check-config", cwd=tmp_path)
 
     assert done.returncode == 0
-    (line,) = done.stderr.splitlines()
+    line, ok = done.stderr.splitlines()
     assert line.startswith("warning: ")
     assert "group-whitelist" in line
+    assert ok == "OK, 1 warning"
 
 
 BAD = f"""{GOOD}

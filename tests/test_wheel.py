@@ -31,8 +31,11 @@ def outside(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The `bin` of an environment with the wheel; its dependencies are borrowed from ours."""
-    folder = tmp_path_factory.mktemp("wheel")
-    built = outside(uv(), "build", "--wheel", "--out-dir", folder, ROOT, cwd=folder)
+    return install(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+def install(project: Path, folder: Path) -> Path:
+    built = outside(uv(), "build", "--wheel", "--out-dir", folder, project, cwd=folder)
     assert built.returncode == 0, built.stderr
     (wheel,) = folder.glob("*.whl")
     python = folder / "venv" / "bin" / "python"
@@ -61,13 +64,19 @@ def test_the_wheel_brings_the_command(installed: Path, tmp_path: Path) -> None:
     assert "check-config" in shown.stdout
 
 
+def test_the_wheel_brings_the_man_page(installed: Path) -> None:
+    page = installed.parent / "share" / "man" / "man1" / "warren.1"
+
+    assert page.read_text() == (ROOT / "docs" / "warren.1").read_text()
+
+
 def test_the_wheel_checks_a_configuration(installed: Path, tmp_path: Path) -> None:
     cluster = '[cluster.local]\nclass-name = "kafka"\nservers = ["localhost:9092"]\n'
     (tmp_path / "burrow.toml").write_text(cluster)
 
     done = outside(installed / "warren", "check-config", cwd=tmp_path)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "OK, 0 warnings\n")
     assert "[httpserver" in done.stdout
 
 
@@ -79,3 +88,21 @@ def test_the_wheel_holds_every_file_of_the_package(installed: Path) -> None:
     packed = {path.relative_to(package) for path in package.rglob("*") if path.is_file()}
 
     assert {path for path in wanted - packed if "__pycache__" not in path.parts} == set()
+
+
+def test_the_wheel_of_the_listener_needs_pyspark_and_nothing_else(tmp_path: Path) -> None:
+    python = install(ROOT / "listener", tmp_path) / "python"
+    (site,) = tmp_path.glob("venv/lib/python*/site-packages")
+    (facts,) = site.glob("warren_listener-*.dist-info/METADATA")
+    loaded = (
+        "import sys, warren_listener as w; print(w.attach.__name__, w.__file__);"
+        "print([each for each in sys.modules if each.partition('.')[0] in ('warren', 'msgspec')])"
+    )
+
+    done = outside(python, "-c", loaded, cwd=tmp_path)
+
+    assert done.stdout.startswith(f"attach {site}/warren_listener/"), done.stderr
+    assert done.stdout.endswith("\n[]\n")
+    needs = [line for line in facts.read_text().splitlines() if line.startswith("Requires")]
+    assert needs == ["Requires-Python: >=3.8", "Requires-Dist: pyspark>=3.4"]
+    assert (site / "warren_listener" / "py.typed").exists()

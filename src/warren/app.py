@@ -8,8 +8,10 @@ affect another.
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
+import msgspec
 import structlog
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
@@ -18,21 +20,29 @@ from warren.config import Config, Loaded
 from warren.evaluate.judge import JudgeSettings
 from warren.history.service import HistoryService
 from warren.model.board import Board, ClusterBoard
-from warren.model.history_question import HistoryQuestion
+from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.offset_reports import Report
+from warren.notify.silence_book import SilenceBook
 from warren.pipeline import health_report, steps
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer
-from warren.pipeline.outside_consumer import outside_consumers
+from warren.pipeline.outside_consumer import OutsideConsumer, outside_consumers
 from warren.pipeline.readers import Readers
+from warren.pipeline.refill_ends import EndsRefill
+from warren.pipeline.reported_offsets import ReportCheck, reported_consumers
 from warren.pipeline.snapshots import snapshots_of
 from warren.pipeline.threads import Trouble, join_all, keep_running
 from warren.process import logs
 from warren.process.life import log_findings, running
+from warren.serve.http.channel import AddSilence, EndSilence, ListSilences, OfSilences
 from warren.serve.http.listeners import bind
 from warren.serve.http.workers import Serving
 from warren.serve.http.workers import start as start_serving
 from warren.services import Services, not_begun
-from warren.spark.session import start_session, stop_session, wait_while_alive
+from warren.spark import java_process
+from warren.spark.class_archive import made_later
+from warren.spark.java_process import JavaProcess
+from warren.spark.session import recordings, start_session, stop_session, wait_while_alive
 
 log = structlog.get_logger()
 
@@ -41,28 +51,51 @@ MIN_PAUSE_S = 0.2
 POLL_S = 0.2
 
 
-def serve(loaded: Loaded, master: str | None = None) -> None:
-    """Monitor until a signal arrives; `master`, from the command line, says where Spark runs."""
+def serve(loaded: Loaded, master: str | None = None, java: JavaProcess | None = None) -> None:
+    """Monitor until a signal arrives; `master`, from the command line, says where Spark runs.
+
+    `java` is Spark's Java, if it was started before this module was loaded.
+    """
     config = loaded.config
     with running(config) as stop:
         log_findings(loaded)
-        with monitoring(config) as monitor, spark_session(config, master) as spark:
-            monitor.run(spark, stop)
+        with (
+            starting_spark(config, master, java) as starting,
+            monitoring(config) as monitor,
+            monitor.watching(stop),
+        ):
+            spark = starting.result()
+            with made_later(recordings(spark), lambda: bool(monitor.board.health.ready)):
+                monitor.run(spark, stop)
 
 
 @contextmanager
 def spark_session(config: Config, master: str | None = None) -> Iterator[SparkSession]:
-    spark = start_session(
-        master or config.spark.master,
-        "warren",
-        config.spark.conf,
-        config.spark.driver_memory,
-        debug=config.logging.level == "debug",
-    )
-    try:
-        yield spark
-    finally:
-        stop_session(spark)
+    with starting_spark(config, master) as starting:
+        yield starting.result()
+
+
+@contextmanager
+def starting_spark(
+    config: Config, master: str | None = None, java: JavaProcess | None = None
+) -> Iterator[Future[SparkSession]]:
+    """Start Spark in a thread: Java takes seconds, in which the block can do something else."""
+    with ThreadPoolExecutor(1, "spark") as thread:
+        starting = thread.submit(
+            start_session,
+            master or config.spark.master,
+            "warren",
+            config.spark.conf,
+            config.spark.driver_memory,
+            bundles=java_process.bundles(config),
+            debug=config.logging.level == "debug",
+            java=java,
+        )
+        try:
+            yield starting
+        finally:
+            if starting.exception() is None:
+                stop_session(starting.result())
 
 
 @contextmanager
@@ -88,11 +121,16 @@ class Monitor:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._began_s = self.clock()
         self._settings = JudgeSettings(
             minimum_complete=config.evaluator.minimum_complete,
             allowed_lag=config.evaluator.allowed_lag,
+            says_words=config.evaluator.says_words,
         )
-        self.clusters = {name: new_cluster(name, config.storage) for name in config.clusters}
+        policies = config.group_policies()
+        self.clusters = {
+            name: new_cluster(name, config.storage, policies) for name in config.clusters
+        }
         self.topic_consumers = {
             name: TopicConsumer(
                 consumer,
@@ -102,8 +140,14 @@ class Monitor:
             for name, consumer in config.consumers.items()
             if consumer.class_name == "kafka"
         }
-        self.outside_consumers = outside_consumers(config, self.clusters)
+        reported = reported_consumers(config, self.clusters)
+        self.outside_consumers: dict[str, OutsideConsumer] = {
+            **outside_consumers(config, self.clusters),
+            **reported,
+        }
+        self._reports = ReportCheck([*reported.values()])
         self.board = Board(0)
+        self._silences = SilenceBook(config)
         self._services: Services | None = None
         self._history = HistoryService(config.history_directory)
         self._snapshots = snapshots_of(config, self.clusters, self.topic_consumers)
@@ -113,6 +157,7 @@ class Monitor:
         self._ticks_begun = self._ticks_published = 0
         self._one_tick = threading.Lock()
         self._is_judging = False  # true once Spark has started
+        self._watchers: list[threading.Thread] = []
 
     def restore(self) -> None:
         """Restore the snapshots, if there are any, and publish a board from them."""
@@ -123,18 +168,39 @@ class Monitor:
         else:
             self.serving.publish(Board(0, health=not_begun(self._config)))
 
+    @contextmanager
+    def watching(self, stop: threading.Event) -> Iterator[None]:
+        """Ask the brokers while Spark still starts; `run` alone asks them once it has started."""
+        self._watchers = self._watch(stop)
+        try:
+            yield
+        finally:
+            stop.set()
+            join_all(self._watchers)
+
+    def _watch(self, stop: threading.Event) -> list[threading.Thread]:
+        readers = Readers(self._config, self._changed.set, stop)
+        return [*readers.watch(self.clusters, self.topic_consumers)]
+
     def run(self, spark: SparkSession, stop: threading.Event) -> None:
         """Work until `stop` is set; it is also set when Spark dies."""
         self._history.begin(spark)
-        self._services = Services(self._config, spark, lambda: self.board, self._history)
+        self._services = Services(
+            self._config, spark, lambda: self.board, self._history, self._silences
+        )
         readers = Readers(self._config, self._changed.set, stop)
         threads = [
-            *readers.watch(self.clusters, self.topic_consumers),
+            *(self._watchers or self._watch(stop)),
             *readers.follow(self.topic_consumers, spark),
-            *readers.follow_outside(self.outside_consumers),
+            *readers.follow_outside(self.outside_consumers, spark),
         ]
         threads.append(keep_running("judge", self._judge, Trouble(), stop))
         threads += self._services.start(stop, self._snapshots)
+        if self._config.history:
+            refill = EndsRefill(
+                self._history.files, spark, self.clusters.values(), self._sources, self._began_s
+            )
+            threads.append(keep_running("past ends", refill.run, refill, stop))
         try:
             wait_while_alive(spark, stop)
         finally:
@@ -169,13 +235,19 @@ class Monitor:
         began = time.monotonic()
         with self._ticks:
             self._ticks_begun += 1
+        ready = health_report.is_ready(self.topic_consumers, self.outside_consumers)
         clusters = {
             name: self._judge_cluster(cluster, int(now)) for name, cluster in self.clusters.items()
         }
         took = time.monotonic() - began
         health = replace(
             health_report.describe(
-                self.clusters, self.topic_consumers, self.outside_consumers, clusters, now
+                self.clusters,
+                self.topic_consumers,
+                self.outside_consumers,
+                clusters,
+                now,
+                ready=ready,
             ),
             tick_seconds=round(took, 4),
         )
@@ -189,14 +261,17 @@ class Monitor:
         return took
 
     def _judge_cluster(self, cluster: ClusterState, now_s: int) -> ClusterBoard:
+        sources = self._sources(cluster)
+        if cluster.ends_s and sources.are_current_for_verdicts:
+            cluster.restored_s = 0
+        return steps.judge_cluster(cluster, sources, self._settings, now_s, self.serving.store)
+
+    def _sources(self, cluster: ClusterState) -> Sources:
         topic_consumers = [
             each for each in self.topic_consumers.values() if each.cluster is cluster
         ]
         others = [each for each in self.outside_consumers.values() if each.cluster is cluster]
-        sources = Sources(topic_consumers, others)
-        if cluster.ends_s and sources.are_current_for_verdicts:
-            cluster.restored_s = 0
-        return steps.judge_cluster(cluster, sources, self._settings, now_s, self.serving.store)
+        return Sources(topic_consumers, others)
 
     def _wait_for_change(self, stop: threading.Event) -> None:
         """Wait for a change, but at most `expire-cache` seconds: then publish anyway."""
@@ -226,11 +301,26 @@ class Monitor:
     def set_level(self, level: str) -> None:
         logs.set_level(level)
 
+    def silences(self, action: OfSilences) -> str:
+        match action:
+            case AddSilence(body):
+                return self._silences.add(body).encoded()
+            case EndSilence(number):
+                return self._silences.end(number).encoded()
+            case ListSilences(cluster, group):
+                return self._silences.listed(cluster, group).encoded()
+
+    def report_offsets(self, reports: list[Report]) -> str:
+        return msgspec.json.encode(self._reports.take(reports)).decode()
+
     def recent_history(self, question: HistoryQuestion) -> str:
         return self._history.from_memory(self._with_known(question))
 
     def group_history(self, question: HistoryQuestion) -> str:
         return self._history.from_table(self._with_known(question))
+
+    def history_report(self, question: ReportQuestion) -> str:
+        return self._history.report(question)
 
     def _with_known(self, question: HistoryQuestion) -> HistoryQuestion:
         judged = self.board.clusters.get(question.cluster)

@@ -5,6 +5,7 @@ WarrenError
     StartError          the surroundings prevent a start: a busy port, a live pidfile
         JavaMissing     no Java 17 or newer
         JarsMissing     Spark's or Kafka's jars cannot be downloaded
+        NoArchive       a class archive cannot be made; all works without it, only slower
     SparkDied           Spark has ended, and we have to end too
     SourceError         a source fails for now; it is retried
         Unreachable     no broker of a cluster answers
@@ -58,6 +59,10 @@ class JarsMissing(StartError):
             f"cannot get the jars of {what}: {problem}; "
             "without network, set WARREN_JARS to a directory that holds them"
         )
+
+
+class NoArchive(StartError):
+    pass
 
 
 class SparkDied(WarrenError):

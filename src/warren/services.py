@@ -32,6 +32,7 @@ from warren.model.health import (
 )
 from warren.notify.notifying import Notifying
 from warren.notify.senders.choose import make_sender
+from warren.notify.silence_book import SilenceBook
 from warren.pipeline.snapshots import Snapshots
 from warren.pipeline.threads import keep_running
 from warren.sinks.stream import SinkStream
@@ -128,12 +129,12 @@ def not_begun(config: Config, restored: Health | None = None) -> Health:
 class NotifierServices:
     """One service decides while it holds the lock; one for each notifier delivers."""
 
-    def __init__(self, config: Config, boards: Boards) -> None:
+    def __init__(self, config: Config, boards: Boards, silences: SilenceBook | None = None) -> None:
         lead = leadership(config)
         senders = {
             name: make_sender(notifier, config) for name, notifier in config.notifiers.items()
         }
-        self.rounds = Notifying(config, boards, lead, senders)
+        self.rounds = Notifying(config, boards, lead, senders, silences)
         self.lock = Lock("incidents", lead, self.rounds.finished)
 
     def __iter__(self) -> Iterator[Service]:
@@ -197,9 +198,14 @@ class Services:
     """All services of a configuration; those that write history run only while we lead."""
 
     def __init__(
-        self, config: Config, spark: SparkSession, boards: Boards, reader: HistoryService
+        self,
+        config: Config,
+        spark: SparkSession,
+        boards: Boards,
+        reader: HistoryService,
+        silences: SilenceBook | None = None,
     ) -> None:
-        self._notifiers = NotifierServices(config, boards) if config.notifiers else None
+        self._notifiers = NotifierServices(config, boards, silences) if config.notifiers else None
         self._history = (
             HistoryServices(config, config.history, spark, boards, reader)
             if config.history

@@ -8,22 +8,23 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from support.decoding import decoded
 from support.kafka_clients import Kafka
 from support.records import commit_key, commit_value
 
 from warren import config
-from warren.decode.commits import decode
 from warren.evaluate.judge import JudgeSettings
 from warren.model.board import Board
 from warren.model.health import Health
-from warren.model.history_question import HistoryQuestion
+from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.offset_reports import Report
 from warren.model.tables import LOG_ENDS, RECORDS
 from warren.pipeline import steps
 from warren.pipeline.cluster import Accepts, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer
+from warren.serve.http.channel import OfSilences
 from warren.serve.http.workers import Serving
-from warren.sources.offsets_topic import Batch, HandOver, TopicSource
+from warren.sources.offsets_topic import Batch, HandOver, TopicSource, TopicStream
 
 RECORDING = json.loads(Path(__file__).with_name("burrow-http.json").read_text())
 
@@ -103,10 +104,19 @@ class Replay:
     def set_level(self, level: str) -> None:
         self.level = level
 
-    def recent_history(self, _question: HistoryQuestion) -> str:
+    def silences(self, _action: OfSilences) -> str:
         raise NotImplementedError  # Burrow has none
 
+    def report_offsets(self, _reports: list[Report]) -> str:
+        raise NotImplementedError  # Burrow takes none
+
+    def recent_history(self, _question: HistoryQuestion) -> str:
+        raise NotImplementedError
+
     def group_history(self, _question: HistoryQuestion) -> str:
+        raise NotImplementedError
+
+    def history_report(self, _question: ReportQuestion) -> str:
         raise NotImplementedError
 
     def _see_log_ends(self) -> None:
@@ -135,7 +145,7 @@ def _ends_at_start() -> list[dict[str, Any]]:
 def from_list(spark: SparkSession) -> pa.Table:
     """The recorded records, decoded on Spark."""
     rows = [tuple(record[name] for name in RECORDS.names) for record in _records()]
-    return decode(spark.createDataFrame(rows, from_arrow_schema(RECORDS))).toArrow()
+    return decoded(spark, rows)
 
 
 def from_broker(spark: SparkSession, bootstrap: str, scratch: Path) -> pa.Table:
@@ -147,11 +157,11 @@ def from_broker(spark: SparkSession, bootstrap: str, scratch: Path) -> pa.Table:
     start = dict.fromkeys(range(OFFSETS_PARTITIONS), 0)
     source = TopicSource(topic, {"kafka.bootstrap.servers": bootstrap}, start, until_now=True)
     hand_over = HandOver()
-    query = steps.follow(spark, source, hand_over, scratch)
+    query = steps.follow(spark, [TopicStream(source, hand_over)], scratch)
     assert query.awaitTermination(60)
     batches = []
     while (batch := hand_over.take(0)) is not None:
-        batches.append(batch.table)
+        batches.append(steps.decoded(batch).table)
     return pa.concat_tables(batches)
 
 

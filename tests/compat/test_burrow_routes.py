@@ -10,7 +10,9 @@ import pytest
 from compat.raw_http import Got, ask, important
 
 from warren import config
-from warren.model.history_question import HistoryQuestion
+from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.offset_reports import Report
+from warren.serve.http.channel import OfSilences
 from warren.serve.http.listeners import bind
 from warren.serve.http.workers import start
 
@@ -35,10 +37,19 @@ class Levels:
     def set_level(self, level: str) -> None:
         self.level = level
 
-    def recent_history(self, _question: HistoryQuestion) -> str:
+    def silences(self, _action: OfSilences) -> str:
         raise NotImplementedError  # Burrow has none
 
+    def report_offsets(self, _reports: list[Report]) -> str:
+        raise NotImplementedError  # Burrow takes none
+
+    def recent_history(self, _question: HistoryQuestion) -> str:
+        raise NotImplementedError
+
     def group_history(self, _question: HistoryQuestion) -> str:
+        raise NotImplementedError
+
+    def history_report(self, _question: ReportQuestion) -> str:
         raise NotImplementedError
 
 

@@ -48,14 +48,45 @@ REFUSED = {
         cluster = "c"
         servers = ["zk:2181"]
     """,
+    "consumer.c.locations: is empty; must name directories with checkpoints": """
+        [cluster.c]
+        class-name = "kafka"
+        servers = ["h:9092"]
+        [consumer.c]
+        class-name = "spark_checkpoint"
+        cluster = "c"
+        locations = []
+    """,
+    'consumer.c.group: "{query}" is not allowed: there is no {query}; '
+    "must be a text with {name}, {parent} or {id} in it": """
+        [cluster.c]
+        class-name = "kafka"
+        servers = ["h:9092"]
+        [consumer.c]
+        class-name = "spark_checkpoint"
+        cluster = "c"
+        locations = ["/checkpoints"]
+        group = "{query}"
+    """,
+    'consumer.c.group: "all" is not allowed: all checkpoints would be one group; '
+    "must be a text with {name}, {parent} or {id} in it": """
+        [cluster.c]
+        class-name = "kafka"
+        servers = ["h:9092"]
+        [consumer.c]
+        class-name = "spark_checkpoint"
+        cluster = "c"
+        locations = ["/checkpoints"]
+        group = "all"
+    """,
     'consumer.c.class-name: "KAFKA" is not allowed; '
-    "must be one of kafka, kafka_admin, kafka_zk, storm": """
+    "must be one of kafka, kafka_admin, kafka_zk, storm, spark_checkpoint, http": """
         [consumer.c]
         class-name = "KAFKA"
         cluster = "local"
         servers = ["h:1"]""",
     "storage.s.class-name: missing; must be inmemory": "[storage.s]",
-    'evaluator.e.class-name: "x" is not allowed; must be caching': """
+    'evaluator.e.class-name: "x" is not allowed; must be one of caching, warren': """
         [evaluator.e]
         class-name = "x\"""",
     "cluster.servers: is outside a section; must be in [cluster.NAME]": """

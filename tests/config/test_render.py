@@ -71,6 +71,24 @@ def test_what_is_shown_is_toml_that_loads_to_the_same(tmp_path: Path) -> None:
     assert load_text(tmp_path, shown).config == first.config
 
 
+def test_only_what_differs_from_the_defaults_can_be_shown(tmp_path: Path) -> None:
+    text = MINIMAL + (
+        '[storage.default]\nclass-name = "inmemory"\nintervals = 10\nmin-distance = 3\n'
+        '[history]\n[logging]\nlevel = "info"\n'
+    )
+    loaded = load_text(tmp_path, text, {"BURROW_GENERAL_STATE_DIR": "/var/lib/warren"})
+
+    shown = render_effective(loaded, changed=True)
+
+    tables = tomllib.loads(shown)
+    assert tables["general"] == {"state-dir": "/var/lib/warren"}
+    assert tables["storage"] == {"default": {"class-name": "inmemory", "min-distance": 3}}
+    assert tables["history"] == {}
+    assert "logging" not in tables
+    assert "httpserver" not in tables
+    assert load_text(tmp_path, shown).config == loaded.config
+
+
 def test_no_secret_is_shown(tmp_path: Path, secrets: str) -> None:
     loaded = load_text(tmp_path, secrets)
 

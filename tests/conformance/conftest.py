@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.side_by_side import CASES
 
 Vectors = Callable[[str], dict[str, Any]]
 RecordCase = Callable[[str, bool], None]
 
 OWN_VECTORS = Path(__file__).parent / "vectors"
-OUTCOMES = pytest.StashKey[dict[str, bool]]()
 
 
 @pytest.fixture(scope="session")
@@ -36,17 +36,8 @@ def record_case(request: pytest.FixtureRequest) -> RecordCase:
 
     def record(name: str, ok: bool) -> None:  # noqa: FBT001 - an outcome is a boolean
         case = f"{request.node.nodeid}::{name}"
-        outcomes = request.config.stash.setdefault(OUTCOMES, {})
+        outcomes = request.config.stash.setdefault(CASES, {})
         assert case not in outcomes, f"{case} is recorded twice"
         outcomes[case] = ok
 
     return record
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Print the sum on a line of its own, after everything pytest has to say."""
-    outcomes = config.stash.get(OUTCOMES, {})
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if outcomes and reporter is not None:
-        passed = sum(outcomes.values())
-        reporter.write_line(f"{passed} passed, {len(outcomes) - passed} failed")

@@ -10,19 +10,17 @@ from typing import Any, NamedTuple
 
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from support.decoding import decoded
 from support.plain_decoder import plain_reading
 
 from warren.config import GroupFilter
-from warren.decode.commits import GROUP_KEYS, SHARE_KEYS, STREAMS_KEYS, decode
+from warren.decode.commits import GROUP_KEYS
 from warren.decode.group_records import parse_group_record
 from warren.model.group_events import ClassicGroup, Event, GroupDeleted, Malformed
-from warren.model.tables import RECORDS
 from warren.windows.group_members import Membership
 
 Case = dict[str, Any]
 Row = dict[str, Any]
-OTHER_KEYS = (*SHARE_KEYS, *STREAMS_KEYS)
 
 
 class Outcome(NamedTuple):
@@ -46,7 +44,7 @@ def test_messages(
         (key_of(case), value_of(case), n, case["message_offset"]) for n, case in enumerate(cases)
     ]
 
-    rows = decode(spark.createDataFrame(records, from_arrow_schema(RECORDS))).toArrow().to_pylist()
+    rows = decoded(spark, records).to_pylist()
 
     wrong = {}
     for row in rows:
@@ -199,7 +197,7 @@ DIFFERENCES = [
     ),
     Difference(
         "newer kinds of records are read, or skipped under their own name; never for their type",
-        lambda case: refused_version(case, "key version") in (*GROUP_KEYS, *OTHER_KEYS),
+        lambda case: refused_version(case, "key version") in GROUP_KEYS,
         lambda _, outcome: outcome.reason != "key version",
     ),
     Difference(

@@ -4,14 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from support.decoding import decoded
 from support.records import blob, commit_key, commit_value, group_key, int16, int32, int64, string
 
-from warren.decode.commits import decode
-from warren.decode.group_records import Cursor, Value, parse_group_record, read_assignment
+from warren.decode.cursor import Cursor
+from warren.decode.group_records import Value, parse_group_record, read_assignment
 from warren.errors import Unreadable
 from warren.model.group_events import ClassicGroup, Malformed
-from warren.model.tables import RECORDS
 
 Case = dict[str, Any]
 Fields = dict[str, Any]
@@ -39,14 +38,14 @@ def test_parts_of_commits(
     ]
     records = [(*whole, n, number) for number, (n, whole) in enumerate(wholes)]
 
-    rows = decode(spark.createDataFrame(records, from_arrow_schema(RECORDS))).toArrow().to_pylist()
+    rows = decoded(spark, records).to_pylist()
 
     wrong = []
     for n, part in enumerate(parts):
-        decoded = [row for row in rows if row["log_partition"] == n]
-        ok = bool(decoded) and all(is_expected(part, row) for row in decoded)
+        of_part = [row for row in rows if row["log_partition"] == n]
+        ok = bool(of_part) and all(is_expected(part, row) for row in of_part)
         record_case(name_of(n, part), ok)
-        wrong += [] if ok else [(part, decoded)]
+        wrong += [] if ok else [(part, of_part)]
     assert wrong == []
 
 

@@ -1,15 +1,20 @@
-"""Decoding on Spark: many records in one job, each next to what it should come out as."""
+"""Decoding: many records in one job, each next to what it should come out as."""
 
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from support.decoding import decoded
 from support.plain_decoder import plain_reading
 from support.records import commit_key, commit_value, group_key, int16, int64, string, varint
 
-from warren.decode.commits import GROUP_KEYS, SHARE_KEYS, STREAMS_KEYS, decode
+from warren.decode.commits import (
+    GROUP_KEYS,
+    LONG_VALUE,
+    decode,
+    without_long_metadata,
+)
 from warren.model.tables import DECODED, RECORDS
 
 Row = dict[str, Any]
@@ -18,6 +23,7 @@ Whole = tuple[bytes, bytes]
 
 KEY = commit_key("billing", "orders", 3)
 VALUE = commit_value(42, 1_700_000_000_123)
+COLUMNS = "key binary, value binary, partition int, offset long"
 COMMIT: Row = {
     "group": "billing",
     "topic": "orders",
@@ -27,12 +33,9 @@ COMMIT: Row = {
 }
 
 
-def decoded(spark: SparkSession, records: Sequence[Record]) -> list[Row]:
+def rows_of(spark: SparkSession, records: Sequence[Record]) -> list[Row]:
     """Decode in one job; each row without its nulls, its log position checked and taken off."""
-    rows = [(key, value, n % 50, n + 1000) for n, (key, value) in enumerate(records)]
-    frame = spark.createDataFrame(rows, from_arrow_schema(RECORDS))
-    table = decode(frame).toArrow()
-    assert table.schema.equals(DECODED)
+    table = decoded(spark, [(*record, n % 50, n + 1000) for n, record in enumerate(records)])
     by_order = {row.pop("order"): row for row in table.to_pylist()}
     assert all(row.pop("log_partition") == (n - 1000) % 50 for n, row in by_order.items())
     in_order = [by_order[n + 1000] for n in range(len(records))]
@@ -40,7 +43,7 @@ def decoded(spark: SparkSession, records: Sequence[Record]) -> list[Row]:
 
 
 def wrong(spark: SparkSession, cases: Mapping[str, tuple[Record, Row]]) -> dict[str, Row]:
-    rows = decoded(spark, [record for record, _ in cases.values()])
+    rows = rows_of(spark, [record for record, _ in cases.values()])
     pairs = zip(cases.items(), rows, strict=True)
     return {name: row for (name, (_, expected)), row in pairs if row != expected}
 
@@ -106,8 +109,6 @@ def test_what_cannot_be_read_says_why(spark: SparkSession) -> None:
     reasons: dict[str, list[Record]] = {
         "no key version": [(None, VALUE), (b"", VALUE), (b"\0", VALUE), (None, None)],
         "key version": [(int16(kind) + KEY[2:], VALUE) for kind in (-1, 9, 18, 24, 258, 32767)],
-        "share group": [(group_key("g", kind), b"") for kind in SHARE_KEYS],
-        "streams group": [(group_key("g", kind), b"") for kind in STREAMS_KEYS],
         "group": [(b"\0\1" + int16(size) + KEY[4:], VALUE) for size in (-2, -32768, 32767)],
         "topic": [(b"\0\1" + string("g") + int16(size) + bytes(9), VALUE) for size in (-2, 10)],
         "partition": [(KEY[:-1], VALUE), (KEY[:-4], None)],
@@ -156,7 +157,7 @@ def test_names_that_are_not_utf8_are_kept_with_the_bad_bytes_replaced(spark: Spa
 def test_any_bytes_come_out_as_a_plain_reading_of_them_says(spark: SparkSession) -> None:
     records = [*truncated_records(), *damaged_records()]
 
-    rows = decoded(spark, records)
+    rows = rows_of(spark, records)
 
     pairs = zip(records, rows, strict=True)
     assert [(record, row) for record, row in pairs if row != plain_reading(*record)] == []
@@ -186,15 +187,32 @@ def damaged_records() -> list[Whole]:
     return damaged + noise
 
 
-def test_the_generated_code_is_small_enough_for_the_jit(spark: SparkSession) -> None:
-    """HotSpot interprets methods above 8,000 bytes: decoding would take ten times as long."""
-    frame = spark.createDataFrame([(KEY, VALUE, 0, 0)], from_arrow_schema(RECORDS))
-    jvm = spark._jvm  # noqa: SLF001 - there is no public way to ask
-    assert jvm is not None
+def test_long_metadata_is_cut_out_on_spark_and_changes_nothing(spark: SparkSession) -> None:
+    values = [
+        commit_value(7, 11, version=version, metadata="m" * size, tags=tags)
+        for version in range(5)
+        for size in (400, 600, 4_096, 16_000)
+        for tags in ({}, {0: bytes(range(16))})
+        if version == 4 or not tags
+    ]
+    lying = [value[:16] + value[17:] for value in values] + [value[:-9] for value in values]
+    # Two bytes for a length of one: they say that there is no metadata.
+    no_metadata = commit_value(7, 11, version=4, metadata=None)
+    at = no_metadata.index(b"\0", 14)
+    lying.append(no_metadata[:at] + b"\x80\0" + no_metadata[at + 1 :] + b"m" * 600)
+    records = [(KEY, value) for value in values + lying]
+    other = group_key("billing"), commit_value(7, 11, metadata="m" * 600)
+    frame = spark.createDataFrame([(*record, 0, 0) for record in [*records, other]], COLUMNS)
 
-    plan = decode(frame)._jdf.queryExecution().executedPlan()  # noqa: SLF001
-    stages = jvm.org.apache.spark.sql.execution.debug.package.codegenStringSeq(plan)
-    sizes = [stages.apply(n).productElement(2).maxMethodCodeSize() for n in range(stages.size())]
+    short = [bytes(row.value) for row in frame.transform(without_long_metadata).collect()]
 
-    assert sizes
-    assert max(sizes) < 8000
+    was_cut = [len(value) < 100 for value in short[: len(values)]]
+    assert was_cut == [LONG_VALUE < len(value) < 1 << 15 for value in values]
+    assert short[-1] == other[1]
+    rows = rows_of(spark, records)
+    pairs = zip(records, rows, strict=True)
+    assert [record for record, row in pairs if row != plain_reading(*record)] == []
+
+
+def test_a_batch_without_records_is_decoded_too() -> None:
+    assert decode(RECORDS.empty_table()).schema.equals(DECODED)

@@ -13,19 +13,25 @@ from support.records import (
     blob,
     current_value,
     epoch_value,
+    expression_value,
     group_key,
     group_value,
     int16,
     int32,
     member_key,
     member_value,
+    share_epoch_value,
+    share_member_value,
+    streams_member_value,
     string,
+    subscription,
     target_value,
     topics_value,
+    topology_value,
     varint,
 )
 
-from warren.decode.group_records import parse_group_record
+from warren.decode.group_records import parse_group_record, subscribed_topics
 from warren.model import group_events as events
 
 ORDERS, BILLS = UUID(int=1), UUID(int=2**128 - 1)
@@ -76,7 +82,19 @@ def test_kip_848_records_are_read_by_their_types() -> None:
         "5": (
             member_key(*member, 5),
             member_value("cli", "/10.0.0.2", "static-1"),
-            events.MemberSeen(*member, "static-1", "cli", "/10.0.0.2"),
+            events.MemberSeen(
+                *member, "static-1", "cli", "/10.0.0.2", events.Subscription(("orders",))
+            ),
+        ),
+        "5 with a regular expression": (
+            member_key(*member, 5),
+            member_value("cli", "/h", topics=(), expression="ord.*"),
+            events.MemberSeen(*member, "", "cli", "/h", events.Subscription((), ("ord.*",))),
+        ),
+        "5 whose subscription is cut off": (
+            member_key(*member, 5),
+            member_value("cli", "/h", topics=["orders"] * 20)[:30],
+            events.MemberSeen(*member, "", "cli", "/h"),
         ),
         "6": (
             group_key("billing", 6),
@@ -97,8 +115,8 @@ def test_kip_848_records_are_read_by_their_types() -> None:
         ),
         "16": (
             member_key("billing", "ord.*", 16),
-            b"\0\0",
-            events.Ignored("billing", "regular expression"),
+            expression_value(["orders", "order-lines"]),
+            events.Resolved("billing", "ord.*", ("orders", "order-lines")),
         ),
     }
 
@@ -109,6 +127,77 @@ def test_kip_848_records_are_read_by_their_types() -> None:
     }
 
     assert wrong == {}
+
+
+def test_share_and_streams_groups_are_read_as_far_as_they_tell_of_topics() -> None:
+    member, share, streams = ("g", "m"), events.Protocol.SHARE, events.Protocol.STREAMS
+    topology = events.Subscription(("in", "app-repartition"), ("in-.*",))
+    cases: dict[str, tuple[bytes, bytes | None, events.Event]] = {
+        "10": (
+            member_key(*member, 10),
+            share_member_value(["a", "b"]),
+            events.MemberSeen(
+                *member, "", "client", "/10.0.0.1", events.Subscription(("a", "b")), share
+            ),
+        ),
+        "11": (group_key("g", 11), share_epoch_value(4), events.Epoch("g", 4, share)),
+        "15": (group_key("g", 15), b"any", events.Ignored("g", "share partitions")),
+        "17": (group_key("g", 17), share_epoch_value(5), events.Epoch("g", 5, streams)),
+        "19": (
+            member_key(*member, 19),
+            streams_member_value("static"),
+            events.MemberSeen(*member, "static", "client", "/10.0.0.1", None, streams),
+        ),
+        "23": (
+            group_key("g", 23),
+            topology_value(["in"], ["in-.*"]),
+            events.Topology("g", topology),
+        ),
+        "10 ends": (member_key(*member, 10), None, events.MemberGone(*member, share)),
+        "11 ends": (group_key("g", 11), None, events.GroupDeleted("g", share)),
+        "16 ends": (member_key("g", "o.*", 16), None, events.Resolved("g", "o.*", None)),
+        "17 ends": (group_key("g", 17), None, events.GroupDeleted("g", streams)),
+        "22 ends": (member_key(*member, 22), None, events.MemberGone(*member, streams)),
+        "23 ends": (group_key("g", 23), None, events.Topology("g", None)),
+        "no group": (int16(12), b"any", events.Malformed("share group")),
+        "no member": (group_key("g", 21), b"any", events.Malformed("streams group")),
+    }
+
+    wrong = {
+        name: event
+        for name, (key, value, expected) in cases.items()
+        if (event := parse_group_record(key, value)) != expected
+    }
+
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_a_classic_member_subscribes_to_the_topics_in_its_subscription(version: int) -> None:
+    members = [
+        ClassicMember("m-0", subscribed=["orders", "bills"]),
+        ClassicMember("m-1", subscribed=[]),
+        ClassicMember("m-2"),
+    ]
+
+    event = parse_group_record(GROUP, group_value(members, version=version))
+
+    assert isinstance(event, events.ClassicGroup)
+    assert [member.subscription for member in event.members] == [
+        events.Subscription(("orders", "bills")),
+        events.Subscription(()),
+        None,
+    ]
+
+
+def test_a_subscription_that_cannot_be_read_is_unknown_and_does_no_harm() -> None:
+    whole = subscription(["orders", "bills"])
+    cases = [b"", b"\0", int16(-1) + whole[2:], whole[:6], whole[:17], int16(0) + int32(2**31 - 1)]
+
+    assert [subscribed_topics(data) for data in cases] == [None] * len(cases)
+    assert subscribed_topics(None) is None
+    assert subscribed_topics(whole[:21]) == events.Subscription(("orders", "bills"))
+    assert subscribed_topics(int16(9) + whole[2:]) == events.Subscription(("orders", "bills"))
 
 
 @pytest.mark.parametrize("value", [None, b""])
@@ -187,7 +276,11 @@ def test_kip_848_values_of_a_later_version_are_not_guessed_at() -> None:
     )
 
 
-@given(st.sampled_from([0, *range(2, 9), 16]), st.binary(max_size=40), st.binary(max_size=200))
+@given(
+    st.sampled_from([0, *range(2, 9), *range(10, 18), *range(19, 24)]),
+    st.binary(max_size=40),
+    st.binary(max_size=200),
+)
 def test_no_bytes_raise(kind: int, key: bytes, value: bytes) -> None:
     after_version = int16(len(value) % 5) + value
 
@@ -202,6 +295,10 @@ def test_every_prefix_of_a_record_is_read_or_refused() -> None:
     records.append((member_key("g", "m", 8), current_value({ORDERS.bytes: [1, 2]})))
     records.append((member_key("g", "m", 5), member_value()))
     records.append((group_key("g", 4), topics_value({ORDERS.bytes: "orders"})))
+    records.append((member_key("g", "o.*", 16), expression_value(["orders"])))
+    records.append((member_key("g", "m", 10), share_member_value(["orders"])))
+    records.append((group_key("g", 17), share_epoch_value(3)))
+    records.append((group_key("g", 23), topology_value(["orders"], ["o.*"])))
 
     parsed = [
         parse_group_record(key, value[:size])
@@ -213,10 +310,13 @@ def test_every_prefix_of_a_record_is_read_or_refused() -> None:
     assert whole >= len(records)
     assert {type(event) for event in parsed} == {
         events.ClassicGroup,
+        events.Epoch,
         events.Malformed,
         events.MemberAssigned,
         events.MemberSeen,
+        events.Resolved,
         events.TopicNames,
+        events.Topology,
     }
 
 
@@ -243,6 +343,12 @@ MEMBER = string("m") + string("c") + string("/h") + int32(1) + int32(1) + blob(b
             lambda: (member_key("g", "m", 8), int16(0) + bytes(9) + varint(HUGE)), id="topic ids"
         ),
         pytest.param(lambda: (group_key("g", 4), int16(0) + varint(HUGE)), id="topic names"),
+        pytest.param(
+            lambda: (member_key("g", "o.*", 16), int16(0) + varint(HUGE)), id="matched topics"
+        ),
+        pytest.param(
+            lambda: (group_key("g", 23), int16(0) + int32(1) + varint(HUGE)), id="subtopologies"
+        ),
     ],
 )
 def test_a_huge_count_costs_nothing(make: Callable[[], tuple[bytes, bytes]]) -> None:

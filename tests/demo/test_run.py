@@ -9,6 +9,7 @@ from support.demo_process import demo
 from support.waiting import eventually
 
 from warren.demo.demo_groups import GROUPS
+from warren.demo.spark_jobs import JOBS
 
 ROW = re.compile(r"^│ (\S+) +│ [^│]+ │ (\w+) +│ (\w+) +│ (\d+) s +│$", re.MULTILINE)
 
@@ -18,8 +19,10 @@ def test_every_group_gets_the_status_it_stands_for_and_nothing_is_left(tmp_path:
         code, said = started.ended()
         left = started.left()
 
-    came_out = {group: (expected, status) for group, expected, status, _ in ROW.findall(said)}
+    rows = {group: (expected, status) for group, expected, status, _ in ROW.findall(said)}
+    came_out = {group.name: rows.get(group.name) for group in GROUPS}
     assert came_out == {group.name: (group.expected, group.expected) for group in GROUPS}, said
+    assert all(job.name in said for job in JOBS)
     assert "The page:  http://127.0.0.1:" in said
     assert "of 19 groups" in said  # one was deleted
     assert code == 0
@@ -49,7 +52,7 @@ def test_when_spark_dies_it_says_so_and_keeps_what_was_to_be_kept(tmp_path: Path
     with demo(tmp_path, "--keep", "--for", "600", "--port", "0", "--partitions", "2") as started:
         started.shown_at()
         for number, command in started.processes().items():
-            if "SparkSubmit" in command and command.split()[0].endswith("/java"):
+            if "PythonGatewayServer" in command and command.split()[0].endswith("/java"):
                 os.kill(number, signal.SIGKILL)
         code, said = started.ended()
         (kept,) = tmp_path.iterdir()

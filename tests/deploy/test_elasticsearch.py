@@ -136,4 +136,8 @@ def test_alerts_find_the_groups_in_trouble(store_of_documents: str) -> None:
         "ConsumerGroupError (elasticsearch)": {"silent", "stands still"},
         "ConsumerGroupWarning (elasticsearch)": {"falls behind"},
         "ConsumerGroupLagGrows (elasticsearch)": {"falls behind", "silent", "stands still"},
+        "ConsumerGroupReadsLate (elasticsearch)": {"falls behind", "stands still"},
+        "ConsumerGroupNeverDrains (elasticsearch)": {"falls behind", "silent", "stands still"},
+        "ConsumerGroupWillLose (elasticsearch)": {"falls behind", "stands still"},
+        "ConsumerGroupLost (elasticsearch)": {"stands still"},
     }

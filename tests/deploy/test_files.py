@@ -11,7 +11,6 @@ from generator.made import DEPLOY
 
 from warren import config
 from warren.config.sinks import HttpSink
-from warren.spark import jars
 
 ROOT = DEPLOY.parent
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
@@ -96,10 +95,13 @@ def test_the_image_is_pinned_runs_as_nobody_special_and_is_probed() -> None:
     assert "/burrow/admin" in instructions("HEALTHCHECK")[0]
 
 
-def test_the_image_brings_every_jar_that_a_start_asks_for() -> None:
-    named = set(re.findall(r"jars\.resolve\(jars\.(\w+)\)", DOCKERFILE))
+def test_the_image_is_prepared_where_warren_looks_when_it_runs() -> None:
+    (prepare,) = [line for line in instructions("RUN") if "warren prepare" in line]
+    cache, after = DOCKERFILE.index("ENV XDG_CACHE_HOME=/opt/warren/"), DOCKERFILE.index(prepare)
 
-    assert {getattr(jars, name).name for name in named} == {"spark-kafka", "delta"}
+    assert cache < after < DOCKERFILE.index("USER ")
+    assert "--no-demo" in prepare
+    assert prepare.startswith("python -m warren prepare")
 
 
 def test_kubernetes_probes_and_mounts_what_warren_has() -> None:

@@ -146,4 +146,8 @@ def test_alerts_find_the_groups_in_trouble(store_of_points: InfluxDB) -> None:
         "ConsumerGroupError (influxdb)": {"silent", "stands still"},
         "ConsumerGroupWarning (influxdb)": {"falls behind"},
         "ConsumerGroupLagGrows (influxdb)": {"falls behind", "silent", "stands still"},
+        "ConsumerGroupReadsLate (influxdb)": {"falls behind", "stands still"},
+        "ConsumerGroupNeverDrains (influxdb)": {"falls behind", "silent", "stands still"},
+        "ConsumerGroupWillLose (influxdb)": {"falls behind", "stands still"},
+        "ConsumerGroupLost (influxdb)": {"stands still"},
     }

@@ -20,7 +20,7 @@ def test_prometheus_takes_its_configuration_with_the_rules() -> None:
     code, text = told(promtool, "check", "config", DEPLOY / "prometheus" / "prometheus.yml")
 
     assert code == 0, text
-    assert "15 rules found" in text
+    assert "20 rules found" in text
 
 
 def test_rules_fire_when_they_should() -> None:

@@ -2,8 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -19,6 +17,7 @@ from warren.pipeline.consumers import TopicConsumer
 from warren.pipeline.follow_offsets_topic import TopicReader, starting_positions
 from warren.pipeline.snapshots import Snapshots
 from warren.pipeline.steps import refresh_ends, refresh_topics
+from warren.process.beside import beside
 
 TOPIC, PAST = "back-filled", "interrupted-offsets"
 STORAGE = Storage(name="default")
@@ -51,18 +50,6 @@ def follower(spark: SparkSession, topic_consumer: TopicConsumer) -> TopicReader:
     return TopicReader(spark, topic_consumer, connection, lambda: None)
 
 
-@contextmanager
-def filling(by: TopicReader) -> Iterator[None]:
-    stop = threading.Event()
-    thread = threading.Thread(target=by.backfill, args=(stop,))
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
 def test_it_is_done_when_all_partitions_are_read_and_not_before(
     spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
@@ -88,7 +75,7 @@ def test_it_is_done_when_all_partitions_are_read_and_not_before(
 
     with capture_logs() as told:
         again = beginning(kafka)
-        with filling(follower(spark, again)):
+        with beside("backfill", follower(spark, again).backfill):
             listed = again.cluster.topics
             assert listed is not None
             leaders = {at: leader for at, leader in listed.leaders.items() if at != (PAST, 1)}

@@ -114,7 +114,10 @@ def test_no_living_group_is_taken_for_a_dead_one(kafka: Kafka, brokers: BrokerCl
 
 def is_listed(kafka: Kafka, group: str) -> bool | None:
     """Whether the brokers list a group; None while one of them does not answer."""
-    renew_leaders(kafka.admin)  # a client goes on asking a broker that is no more
+    try:
+        renew_leaders(kafka.admin)  # a client goes on asking a broker that is no more
+    except KafkaException:  # a busy machine takes longer to fail over
+        return None
     listed = list_groups(kafka.admin, 5)
     return None if listed.problem else group in listed.groups
 
@@ -141,7 +144,7 @@ def test_a_change_of_leader_loses_no_commit(
     commit(kafka, moving, 5)
     wait_for(watched, moving, [3, 4, 5])
     eventually(lambda: cluster(watched)["leaderless"], 0)
-    assert cluster(watched)["problem"] == ""
+    eventually(lambda: cluster(watched)["problem"], "")
 
 
 def test_a_frozen_broker_costs_nothing_but_what_it_alone_has(

@@ -16,6 +16,7 @@ from support.serve_process import HTTP, served
 from support.waiting import eventually
 
 from warren.demo.broker import Broker
+from warren.process.beside import beside
 
 GROUPS = [f"killed-{number}" for number in range(4)]
 TOPIC = "killed-often"
@@ -69,22 +70,16 @@ def known(site: Site) -> dict[str, Any]:
 @contextmanager
 def committing(kafka: Kafka) -> Iterator[None]:
     """Groups that commit all the time, until this ends."""
-    stop = threading.Event()
 
-    def commit() -> None:
+    def commit(stop: threading.Event) -> None:
         for offset in itertools.count(1):
             for group in GROUPS:
                 if stop.wait(0.05):
                     return
                 kafka.commit(group, TOPIC, {0: offset, 1: offset})
 
-    thread = threading.Thread(target=commit)
-    thread.start()
-    try:
+    with beside("commits", commit):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def wait(seconds: float) -> None:

@@ -146,8 +146,10 @@ def test_a_full_disk_costs_what_would_be_kept_and_nothing_else(
 
 def break_query(spark: SparkSession) -> None:
     """Take the disk from under the one query there is."""
-    (query,) = spark.streams.active
-    place = query._jsq.streamingQuery().resolvedCheckpointRoot()  # noqa: SLF001  # PySpark does not tell
+    # PySpark tells neither of a query's place nor of queries that have a session of their own.
+    shared = spark._jsparkSession.sharedState()  # noqa: SLF001
+    (query,) = eventually(lambda: [*shared.activeStreamingQueries().values()])
+    place = query.resolvedCheckpointRoot()
     root = Path(str(place).removeprefix("file:"))
     aside = root.with_suffix(".gone")
     root.rename(aside)

@@ -23,6 +23,7 @@ from support.servers.store_receiver import Receiver, receiver
 from support.waiting import eventually
 
 from warren.demo.broker import Broker
+from warren.sinks.points import OWN
 
 TOPIC, QUIET, ENDS = "sinks-orders", "sinks-quiet", (100, 200, 300)
 INTERVAL_S = 2
@@ -180,7 +181,11 @@ def test_every_point_in_influxdb_is_what_the_api_says(
         (series,) = stores.influx.query(query, "burrow")
         rows = (dict(zip(series["columns"], row, strict=True)) for row in series["values"])
         stored[name] = [
-            {key: value for key, value in row.items() if value is not None and key != "time"}
+            {
+                key: value
+                for key, value in row.items()
+                if value is not None and key not in {"time", *OWN}
+            }
             for row in rows
         ]
 
@@ -202,7 +207,8 @@ def test_every_document_in_opensearch_is_what_the_api_says(
         if datetime.fromisoformat(document["@timestamp"]).timestamp() * 1000 == moment_ms:
             name = document["measurement_name"]
             tags = {tag: value for tag, value in document["tag"].items() if value}
-            stored[name].append(tags | document[name])
+            fields = {key: value for key, value in document[name].items() if key not in OWN}
+            stored[name].append(tags | fields)
 
     assert in_order(stored) == in_order(told(watched))
 

@@ -139,17 +139,18 @@ def test_it_ends_with_a_line_and_code_1_for_a_new_start_to_go_on_from(warren: Se
 
 
 def java_of(warren: Served) -> int:
+    """Its child that is Java; what Java itself starts looks like Java, too, for a moment."""
     (pid,) = (
         int(entry.name)
         for entry in Path("/proc").glob("[0-9]*")
-        if session_of(entry) == warren.process.pid and is_java(entry)
+        if parent_of(entry) == warren.process.pid and is_java(entry)
     )
     return pid
 
 
-def session_of(entry: Path) -> int:
+def parent_of(entry: Path) -> int:
     try:
-        return int((entry / "stat").read_text().rpartition(")")[2].split()[3])
+        return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
     except OSError:  # it has ended meanwhile
         return 0
 

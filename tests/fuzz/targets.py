@@ -11,9 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import structlog
-from support import records
+from support import records, reported
+from support.batches import NOW, Record, batch, log_ends
 from support.config_files import MINIMAL
 from support.messages import message
 from support.sample_snapshots import fill, only_file, snapshots
@@ -23,15 +25,21 @@ from warren.decode.group_records import parse_group_record
 from warren.errors import ConfigError, TemplateFailed
 from warren.evaluate.judge import JudgeSettings, judge
 from warren.model.group_events import Malformed
+from warren.model.offset_reports import Report
 from warren.notify.templates import template_files
 from warren.pipeline.cluster import Accepts, new_cluster
 from warren.pipeline.outside_consumer import OutsideConsumer
+from warren.pipeline.reported_offsets import ReportCheck
 from warren.pipeline.steps import fold_outside_changes
+from warren.serve.v4.offsets import read_reports
+from warren.serve.v4.query_words import about
 from warren.sources.outside_changes import ChangeCollector
 from warren.sources.zookeeper_tree import Kind, Leaf, TreeChanges
+from warren.windows.group_lives import GroupLives
 from warren.windows.group_members import Membership
 from warren.windows.limits import Limits
 from warren.windows.window_reader import window_arrays
+from warren.windows.windows import Windows
 
 FEW = Limits(groups=50, topics=50, partitions=500)
 ORDERS = b"orders".ljust(16)
@@ -49,7 +57,10 @@ def scratch() -> Path:
     return Path(tempfile.mkdtemp(prefix="warren-fuzz-"))
 
 
-_membership = Membership(FEW)
+_membership, _lives = Membership(FEW), GroupLives()
+_windows = Windows(limits=FEW)
+_windows.set_log_ends(log_ends(9, topic="orders"), {"orders": 1})
+_windows.fold(batch(Record(1, 5, group="g", topic="orders")), NOW)
 
 
 def take_group_record(data: bytes) -> None:
@@ -58,8 +69,11 @@ def take_group_record(data: bytes) -> None:
     event = parse_group_record(data[1 : 1 + size], data[1 + size :] or None)
     if isinstance(event, Malformed):
         return
-    _membership.fold([event])
+    _membership.fold([event], [float(sum(data))])
     assert len(_membership.groups) <= FEW.groups
+    arrays = window_arrays(_windows)
+    life = _lives.read(_windows, _membership, arrays, 1e6)
+    assert len(life.is_subscribed) == len(arrays.rows)
     if not sum(data) % 100:  # it takes far longer than the rest
         again = Membership(FEW)
         again.restore(_membership.dump())
@@ -76,8 +90,15 @@ def group_records() -> list[bytes]:
         (records.member_key("g", "m", 5), records.member_value()),
         (records.member_key("g", "m", 7), records.target_value(assigned)),
         (records.member_key("g", "m", 8), records.current_value(assigned, revoking=assigned)),
+        (records.member_key("g", "m", 5), records.member_value(topics=(), expression="o.*")),
+        (records.member_key("g", "o.*", 16), records.expression_value(["orders"])),
+        (records.member_key("s", "m", 10), records.share_member_value(["orders"])),
+        (records.group_key("s", 11), records.share_epoch_value(3)),
+        (records.member_key("t", "m", 19), records.streams_member_value("i")),
+        (records.group_key("t", 23), records.topology_value(["orders"], ["o.*"])),
         (records.group_key("g"), b""),
         (records.member_key("g", "m", 8), b""),
+        (records.member_key("g", "o.*", 16), b""),
     ]
     return [bytes([len(key)]) + key + value for key, value in whole]
 
@@ -221,6 +242,31 @@ def quiet() -> None:
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
 
 
+_reported = reported.consumer(max_groups=int(FEW.groups))
+REPORTS = [
+    b'{"group":"g","topic":"orders","partition":1,"offset":5,"time":"2023-11-14T22:13:20Z"}',
+    b'[{"group":"g","offsets":{"orders":{"0":7},"bills":{"0":1}},"complete":true,"query":null}]',
+    b'{"group":"g","query":{"run_id":"r","batch":1,"input_rate":1.5,"ended":true,"error":"x"}}',
+]
+
+
+def take_reports(data: bytes) -> None:
+    """As a worker does, over its socket, and as the pipeline does."""
+    read = read_reports(data)
+    if isinstance(read, str):
+        return
+    passed = msgspec.json.decode(msgspec.json.encode(read[0]), type=list[Report])
+    assert passed == read[0]
+    taken = ReportCheck([_reported]).take(passed)
+    json.dumps([each.why for each in (*taken.refused, *read[1])])
+    _reported.fold(_reported.collect())
+    names = _reported.cluster.windows.pairs.groups
+    assert len(names) <= FEW.groups
+    assert len(_reported.cluster.queries) <= FEW.groups
+    for query in _reported.cluster.queries.values():
+        assert about(query, reported.NOW_MS)
+
+
 def targets() -> dict[str, Target]:
     spout = b'{"topology":{"id":"i"},"offset":4285,"partition":1,"broker":{"host":"h"},"topic":"t"}'
     offsets = [b"g/offsets/t/0\x00" + b"15", b"g/owners/t/0\x00host-1", b"x/offsets/t/0\x001"]
@@ -239,6 +285,7 @@ def targets() -> dict[str, Target]:
             [b"g/partition_1\x00" + spout, b"g/t/partition_1\x00" + spout],
             (b"\\ud800", b"\\u0000", b"1e3", b"partition_"),
         ),
+        "reports": Target(take_reports, REPORTS, (b"null", b"-1", b"9223372036854775807")),
         "snapshots": Target(take_snapshot, [_whole_snapshot()]),
         "snapshot arrays": Target(take_snapshot_array, snapshot_arrays()),
     }

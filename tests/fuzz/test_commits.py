@@ -3,15 +3,12 @@
 import os
 import secrets
 
-import pyarrow as pa
 import pytest
 from fuzz.mutations import Mutations
 from pyspark.sql import SparkSession
 from support import records
+from support.decoding import decoded
 from support.plain_decoder import plain_reading
-
-from warren.decode.commits import decode
-from warren.model.tables import RECORDS
 
 CASES = int(os.environ.get("WARREN_FUZZ_RECORDS", "100000"))
 FIELDS = ("group", "topic", "partition", "offset", "committed_ms", "key", "value", "skipped")
@@ -35,23 +32,13 @@ def test_any_bytes_come_out_as_a_plain_reading_of_them_says(
         [
             records.commit_value(7, 11, version=version, metadata=text)
             for version in range(5)
-            for text in ("", "meta", "m" * 200, None)
+            for text in ("", "meta", "m" * 200, "m" * 600, None)
         ],
         [],
         seed + 1,
     )
     keys, held = ([each.next() for _ in range(CASES)] for each in (whole, values))
-    table = pa.table(
-        {
-            "key": pa.array(keys, pa.binary()),
-            "value": pa.array(held, pa.binary()),
-            "partition": pa.array([0] * CASES, pa.int32()),
-            "offset": pa.array(range(CASES), pa.int64()),
-        },
-        RECORDS,
-    )
-
-    rows = decode(spark.createDataFrame(table)).orderBy("order").toArrow()
+    rows = decoded(spark, [(*both, 0, n) for n, both in enumerate(zip(keys, held, strict=True))])
     columns = [rows[name].to_pylist() for name in FIELDS]
     found = (dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True))
 

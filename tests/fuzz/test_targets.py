@@ -12,7 +12,7 @@ from fuzz.targets import quiet, targets
 SECONDS = float(os.environ.get("WARREN_FUZZ_S", "3"))  # for each target
 NAMES = [
     *("group records", "toml", "yaml", "json", "dotenv", "templates", "zookeeper", "storm"),
-    *("snapshots", "snapshot arrays"),
+    *("reports", "snapshots", "snapshot arrays"),
 ]
 
 

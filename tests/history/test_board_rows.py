@@ -3,10 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from support.boards import NOW_S, board, cluster_board, windows_of
 
 from warren.config import HistorySettings
 from warren.history.board_rows import row_granularity, rows
+from warren.model.board import NO_END
 from warren.model.status import Status
 from warren.model.tables import HISTORY
 
@@ -128,6 +130,31 @@ def test_a_folded_log_end_is_the_sum_of_those_that_are_known() -> None:
         ("idle", 5, 1),
         ("orders", 300, 2),
     ]
+
+
+def test_a_log_end_of_one_partition_has_its_log_start_where_that_is_known() -> None:
+    judged = cluster_board(windows_of(ENDS, COMMITS), ENDS)
+    # Of bills, of both partitions of idle (one without an end), and of orders.
+    start = np.array([3, NO_END, 7, 10, 20], np.int64)
+    made = board(local=replace(judged, ends=replace(judged.ends, start=start)))
+
+    found = {
+        granularity: [
+            (row["topic"], row["partition"], row["log_start"])
+            for row in rows(
+                made,
+                ["local"],
+                row_granularity(HistorySettings(history_granularity=granularity)),
+            ).to_pylist()
+            if row["kind"] == "log_end"
+        ]
+        for granularity in ("partition", "topic")
+    }
+
+    assert found == {
+        "partition": [("bills", 0, 3), ("idle", 0, None), ("orders", 0, 10), ("orders", 1, 20)],
+        "topic": [("bills", None, None), ("idle", None, None), ("orders", None, None)],
+    }
 
 
 def test_of_patterns_that_match_the_coarsest_counts() -> None:

@@ -28,13 +28,13 @@ Ask = Callable[..., Kept]  # (period, cluster, group)
 def rows_at(number: int) -> list[Row]:
     status = BAD.get(number, OK)
     return [
-        group("billing", status, number * 10, offset=1000 + number, partitions=2),
+        group("billing", status, number * 10, offset=1000 + number, partitions=2, age_s=number),
         group(HOSTILE, OK, 0),
         group("elsewhere", ERR, 7, cluster="other"),
         log_end("orders", 0, 500 + number * 60),
         log_end("orders", 1, 0),
         log_end("quiet", 0, 3),
-        partition("billing", "orders", 0, STOP if status == ERR else OK, number * 9),
+        partition("billing", "orders", 0, STOP if status == ERR else OK, number * 9, age_s=12.3),
         partition("billing", "orders", 1, OK, number),
     ]
 
@@ -161,6 +161,7 @@ def test_one_group_over_time(ask: Ask) -> None:
     assert curve["lag"][:4] == [0, 10, 20, 30]
     assert curve["status"][8:12] == ["ERR", "ERR", None, None]  # nobody watched from then on
     assert curve["offset"][34] == 1034
+    assert curve["age_s"][8:12] == [8.0, 9.0, None, None]
     assert len(group_history.incidents(kept)) == 4
     assert heat["total"] == 2
     assert heat["partitions"] == [{"topic": "orders", "partition": 0, "max_lag": 34 * 9}]
@@ -175,6 +176,7 @@ def test_partitions_of_a_topic_taken_together(ask: Ask) -> None:
 
     assert kept.clusters() == ["local"]
     assert (curve["lag"][9], curve["max_lag"][9], curve["status"][9]) == (90, 81, "STOP")
+    assert curve["age_s"][9] == 12.3  # the greatest that is known
 
 
 def test_sums_stop_at_what_a_number_holds(spark: SparkSession, tmp_path: Path) -> None:

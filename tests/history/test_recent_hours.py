@@ -48,7 +48,9 @@ def rows_at(number: int) -> Iterator[Row]:
             if name == "comes late" and number < 30:
                 continue
             status, lag = luck.choice((1, 1, 1, 2, 3)), luck.choice((0, 5, 2**31, 2**40))
-            yield group(name, status, lag, offset=luck.randrange(10**6), cluster=cluster)
+            age = luck.choice((None, 0.0, 12.3, 86_400.0))
+            offset = luck.randrange(10**6)
+            yield group(name, status, lag, offset=offset, age_s=age, cluster=cluster)
             if name == "by topic":
                 folded = {"partitions": 7, "max_lag": lag // 2, "cluster": cluster}
                 yield partition(name, "orders", None, status, lag, **folded)

@@ -60,6 +60,7 @@ def test_a_leader_that_was_frozen_wakes_up_without_the_lead(
         assert contending.events("woke up leading") == []
 
 
+@pytest.mark.alone
 def test_while_zookeeper_is_away_nobody_leads_and_nothing_is_lost(
     tmp_path: Path, zookeeper: Zookeeper
 ) -> None:

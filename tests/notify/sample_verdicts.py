@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from support.numbers import plain_numbers
 
 from warren.model.board import Board, ClusterBoard, SharedFile, StoredWindows, TopicEnds
 from warren.model.health import ClusterHealth, ConsumerHealth, ConsumerState, Health
@@ -103,11 +104,12 @@ def board_of(
     health = Health(
         clusters={name: ClusterHealth(data_age_s=1.0) for name in clusters}, consumers=consumers
     )
-    ends = TopicEnds((), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
+    none = np.zeros(0, np.int64)
+    ends = TopicEnds((), np.zeros(1, np.int64), none, np.zeros(0, np.float32), none)
     return Board(
         moment_ms,
         {
-            name: ClusterBoard(each, nothing, ends, outside=groups)
+            name: ClusterBoard(each, nothing, ends, plain_numbers(each), outside=groups)
             for name, each in clusters.items()
         },
         health,

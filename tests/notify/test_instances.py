@@ -53,6 +53,7 @@ def hold_on(receiver: HttpReceiver, expected: list[str]) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("lock", ["zookeeper", "kafka", "file"])
 def test_an_incident_is_opened_and_closed_once_though_who_leads_is_killed(
     lock: str, tmp_path: Path, broker: Broker

@@ -1,61 +1,58 @@
-"""A pipeline that remembers: history as Spark would tell it."""
+"""A pipeline that remembers: the real history of a made-up cluster, in memory or in a table."""
 
 import threading
+import time
+from pathlib import Path
 
-import msgspec
+from page.town import GROUPS, Group, Town
 from support.http_side import CONFIG, Actions
 
+from warren.config.sections import HistorySettings
+from warren.history.board_rows import row_granularity, rows
+from warren.history.service import HistoryService
+from warren.model.board import Board
 from warren.model.history_question import HistoryQuestion
-from warren.serve.v4 import group_past, shapes
 
 HISTORY_CONFIG = CONFIG + "[history]\n"
-STEPS = 24
+MEMORY_S, DAY_S = 6 * 3600 + 600, 24 * 3600 + 600
+STEPS = 30
 
 
 class Remembering(Actions):
-    """Answers as the pipeline's process does, from a made-up past."""
+    """Answers as the pipeline's process does."""
+
+    def __init__(self, directory: Path, reaches_s: float = MEMORY_S) -> None:
+        super().__init__()
+        self.history = HistoryService(str(directory))
+        reach, now_s = self.history.recent.reach, time.time()
+        reach(int((now_s - max(reaches_s, DAY_S)) * 1000), partitions=False)
+        reach(int((now_s - reaches_s) * 1000), partitions=True)
+
+    def remember(self, board: Board) -> None:
+        granularity = row_granularity(HistorySettings())
+        self.history.recent.add(rows(board, board.clusters, granularity))
 
     def recent_history(self, question: HistoryQuestion) -> str:
-        return self.group_history(question)
+        return self.history.from_memory(question._replace(is_known=True))
 
     def group_history(self, question: HistoryQuestion) -> str:
-        cluster, group, (since, until), *_ = question
-        step = (until - since) // STEPS
-        times = [since + step * number for number in range(STEPS)]
-        lags: list[int | None] = [None, *(50 * number for number in range(1, STEPS - 1)), 1234]
-        incidents = [  # the newest first
-            group_past.Incident(times[20], None, "ERR", 1234),
-            group_past.Incident(times[3], times[5], "WARN", 900),
-        ]
-        kept = [group_past.KeptPartition("orders", number, 1234) for number in range(3)]
-        states: list[shapes.PartitionState | None] = ["OK"] * STEPS
-        states[20:] = ["STOP"] * 4
-        heat = group_past.HeatMap(step, times, 3, kept, [lags] * 3, [states] * 3)
-        statuses: list[shapes.GroupState | None] = ["OK"] * STEPS
-        answer = group_past.History(
-            cluster=cluster,
-            group=group,
-            since_ms=since,
-            until_ms=until,
-            moments=STEPS - 1,
-            step_ms=step,
-            times_ms=times,
-            lag=lags,
-            max_lag=lags,
-            status=statuses,
-            offset=lags,
-            incidents=incidents,
-            heat_map=heat,
-        )
-        told = shapes.PipelineAnswer(200, msgspec.Raw(msgspec.json.encode(answer)))
-        return msgspec.json.encode(told).decode()
+        return self.history.from_table(question._replace(is_known=True))
+
+
+def lived(actions: Remembering, groups: list[Group] = GROUPS) -> Town:
+    """A town that has just lived for three minutes, of which every board is remembered."""
+    town = Town(int(time.time()) - 6 * STEPS, groups, steps=4)
+    for _ in range(STEPS):
+        town.live()
+        actions.remember(town.board())
+    return town
 
 
 class Hesitating(Remembering):
     """Says twice that it cannot answer now, then waits to be let go on, and answers."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory, reaches_s=30 * 86_400)
         self.refusals = 2
         self.go_on = threading.Event()
 
@@ -67,11 +64,4 @@ class Hesitating(Remembering):
             self.refusals -= 1
             return '{"code":503,"answer":{"error":true,"message":"others are being answered"}}'
         self.go_on.wait(60)
-        return super().group_history(question)
-
-
-class Forgetful(Remembering):
-    """Has nothing of anybody."""
-
-    def group_history(self, _question: HistoryQuestion) -> str:
-        return '{"code":404,"answer":{"error":true,"message":"there is no such group"}}'
+        return self.history.from_memory(question)

@@ -26,7 +26,7 @@ AFTER_S = 120  # then windows are full, and history has something to tell
 WIDTH = 1180
 VIEWS = {
     "overview": ("#/", ".list .row .group a", 690),
-    "group": ("#/group/demo/mixed-topics", ".chart canvas", 1240),
+    "group": ("#/group/demo/mixed-topics", ".chart canvas", 1400),
     "topic": ("#/topic/demo/orders", "tbody td", 800),
     "health": ("#/health", "details", 900),
 }

@@ -5,10 +5,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from page.conftest import Look
-from playwright.sync_api import expect
+from page.every_size import faults
+from playwright.sync_api import Page, expect
 from support.demo_process import demo
 
 from warren.demo.demo_groups import GONE, GROUPS
+from warren.demo.spark_jobs import JOBS
 
 WHILE_MS = 60_000  # a story takes its time to unfold
 ROWS = ".list .rows .row:not([hidden])"
@@ -28,6 +30,9 @@ def test_a_newcomer_sees_every_view_live_and_ctrl_c_leaves_nothing(
             if group.expected != GONE:
                 row = page.locator(ROWS).filter(has_text=group.name).first
                 expect(row).to_be_visible(timeout=WHILE_MS)
+        for job in JOBS:
+            row = page.locator(ROWS).filter(has_text=job.name)
+            expect(row).to_contain_text(job.expected, timeout=WHILE_MS)
         moment = page.locator(".live time").get_attribute("datetime") or ""
         expect(page.locator(".live time")).not_to_have_attribute(
             "datetime", moment, timeout=WHILE_MS
@@ -41,6 +46,7 @@ def test_a_newcomer_sees_every_view_live_and_ctrl_c_leaves_nothing(
         assert page.locator(".chart canvas").evaluate(COLOURS) > 10
         assert page.locator("canvas.heat").evaluate(COLOURS) > 2
 
+        assert faults_of_views(page) == {}
         page.get_by_role("region", name="Partitions").get_by_role("link").first.click()
         expect(page.locator("h1")).to_have_text("orders")
         expect(page.get_by_role("region", name="Groups")).to_contain_text("healthy-kip848")
@@ -56,3 +62,18 @@ def test_a_newcomer_sees_every_view_live_and_ctrl_c_leaves_nothing(
     assert code == 0
     assert said.endswith("Stopped; nothing is left behind.\n")
     assert left == []
+
+
+def faults_of_views(page: Page) -> dict[str, object]:
+    """At every size; the view that was shown is shown again then."""
+    before, home = page.url, page.url.partition("#")[0]
+    found = dict[str, object]()
+    for place in ("#/", "#/topics", "#/topic/demo/orders", "#/changes", "#/health", before):
+        page.goto("about:blank")  # so that nothing is left of the view before
+        page.goto(place if place == before else home + place)
+        page.locator(".live[data-state=live]").wait_for()  # after the view is drawn
+        found |= {
+            f"{place}, {what}": nodes for what, nodes in faults(page, audited=(1180,)).items()
+        }
+    page.set_viewport_size({"width": 1280, "height": 720})
+    return found

@@ -177,11 +177,16 @@ def test_changes_arrive_by_themselves(look: Look, tmp_path: Path) -> None:
         expect(first).to_contain_text("REWIND")
         expect(first).to_contain_text("checkout")
         first.locator("a").click()
-        expect(page.locator(".incidents")).to_be_visible()
+        expect(page.locator(".happened")).to_contain_text("OK → ERR")
+        expect(page).to_have_title("(1) checkout · Warren")
+        page.get_by_role("link", name="Changes").click()
+        rows = page.get_by_role("region", name="Changes").locator("tbody tr")
+        expect(rows.first).to_contain_text("OK → ERR")
         town.groups = others
         town.windows.delete_group("checkout")
         started.publish(town.board())
-        expect(page.locator(".incidents")).to_contain_text("was ERR")
+        expect(rows.first).to_contain_text("ERR → gone")
+        expect(page).to_have_title("Changes · Warren")
         page.goto("about:blank")
 
 

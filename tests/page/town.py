@@ -14,7 +14,6 @@ from support.boards import Commit, cluster_board, log_ends
 
 from warren.model.board import Board
 from warren.model.health import ClusterHealth, ConsumerHealth, Health, NotifierHealth, SinkHealth
-from warren.pipeline.steps import topic_ends
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.windows.windows import Windows
 
@@ -118,7 +117,7 @@ class Town:
 
     def board(self, behind_s: float = 3.2) -> Board:
         judged = cluster_board(self.windows, self.ends(), self.file, self.now_s)
-        judged = replace(judged, ends=topic_ends(self.windows.ends))
+        judged = replace(judged, ends=self.windows.ends.of_topics())
         reading = {"local": structs.replace(CONSUMER, behind_s=behind_s)}
         health = structs.replace(HEALTH, consumers=reading)
         return Board(self.now_s * 1000, {"local": judged}, health)

@@ -120,7 +120,7 @@ def test_a_snapshot_of_another_version_is_set_aside(tmp_path: Path) -> None:
 
     _, reasons = restored(tmp_path)
 
-    assert reasons == ["it has version 0, this Warren reads version 2"]
+    assert reasons == ["it has version 0, this Warren reads version 3"]
 
 
 def test_a_snapshot_made_with_other_settings_is_set_aside(tmp_path: Path) -> None:

@@ -54,7 +54,11 @@ def topic_consumer(followed: OutsideConsumer) -> Iterator[list[str]]:
     states: list[str] = []
 
     def note() -> None:
-        state = health_report.describe({}, {}, {"old": followed}, {}, 0).consumers["old"].state
+        state = (
+            health_report.describe({}, {}, {"old": followed}, {}, 0, ready=True)
+            .consumers["old"]
+            .state
+        )
         if states[-1:] != [state]:
             states.append(state)
 

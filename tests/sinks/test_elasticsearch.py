@@ -94,6 +94,10 @@ def test_fields_have_types_that_numbers_and_dates_can_be_asked_by(search: OpenSe
         "status_code": "byte",
         "timestamp": "date",
         "total_lag": "long",
+        **dict.fromkeys(("lag_low", "lag_high", "lost", "never_drains", "will_lose"), "long"),
+        **dict.fromkeys(("age_s", "age_low_s", "age_high_s", "margin_s"), "float"),
+        **dict.fromkeys(("drain_low_s", "drain_high_s"), "float"),
+        "age_method": "keyword",
     }
     assert fields["@timestamp"]["type"] == "date"
     assert {kind["type"] for kind in fields["tag"]["properties"].values()} == {"keyword"}

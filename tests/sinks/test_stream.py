@@ -10,10 +10,20 @@ from pyspark.sql import SparkSession
 from support.servers.influxdb import InfluxDB
 from support.servers.opensearch import OpenSearch
 from support.servers.store_receiver import receiver
-from support.sink_streams import FIRST_MS, MINUTE_MS, append, config, running, sink_health
+from support.sink_streams import (
+    FIRST_MS,
+    MINUTE_MS,
+    append,
+    config,
+    moment,
+    running,
+    sink_health,
+)
 from support.waiting import eventually
 
+from warren.history import table
 from warren.model.health import known
+from warren.model.tables import HISTORY, NUMBERS, WORDS
 from warren.sinks.stream import SinkStream
 
 PER_MOMENT = 41
@@ -184,6 +194,46 @@ def test_a_sink_that_was_away_for_too_long_begins_anew(spark: SparkSession, tmp_
 
     assert stored == {0: PER_MOMENT, 1: PER_MOMENT}
     assert (problem, restarts) == ("", 1)
+
+
+def test_a_table_of_an_older_version_grows_columns_while_sinks_run(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    history, copy = tmp_path / "history", tmp_path / "delta"
+    for number in (0, 1):
+        append_as_before(spark, history, number)
+    with InfluxDB(tmp_path / "influx") as influx:
+        settings = config(
+            tmp_path, influxdb("all", influx.url, since="earliest"), files("delta", copy)
+        )
+        with running(spark, settings) as sinks:
+            eventually(
+                lambda: reached(sinks) == {"all": 1, "delta": 1}, more=partial(sink_health, sinks)
+            )
+            append(spark, history, 2, 3)
+            eventually(
+                lambda: reached(sinks) == {"all": 3, "delta": 3}, more=partial(sink_health, sinks)
+            )
+            append(spark, history, 4)
+            eventually(
+                lambda: reached(sinks) == {"all": 4, "delta": 4}, more=partial(sink_health, sinks)
+            )
+            health = {name: (sink.problem, sink.restarts) for name, sink in sinks.items()}
+        stored = counts(influx, "all")
+
+    assert stored == dict.fromkeys(range(5), PER_MOMENT)
+    copied = spark.read.format("delta").load(str(copy))
+    assert copied.count() == 5 * PER_MOMENT
+    assert set(copied.columns) == set(HISTORY.names)
+    assert health == {"all": ("", 0), "delta": ("", 0)}
+
+
+def append_as_before(spark: SparkSession, history: Path, number: int) -> None:
+    """As a Warren that does not know the numbers."""
+    old = [name for name in HISTORY.names if name not in {*NUMBERS, *WORDS, "log_start"}]
+    frame = table.session(spark).createDataFrame(moment(number).select(old))
+    writer = frame.write.format("delta").mode("append").partitionBy(*table.PARTITIONED_BY)
+    writer.save(str(history))
 
 
 def drop_replaced_files(spark: SparkSession, history: Path) -> None:

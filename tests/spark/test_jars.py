@@ -1,6 +1,7 @@
 """Jars come from the network once, from a directory when told so, and never as a stack trace."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -150,3 +151,50 @@ def test_what_spark_ships_is_not_fetched_again() -> None:
     trap |= {"jsr305", "scala-parallel-collections_2.13", "commons-logging", "scala-library"}
     assert trap <= shipped
     assert not {"kafka-clients", "commons-pool2", "delta-storage"} & shipped
+
+
+def test_environments_with_the_same_files_have_one_spark(tmp_path: Path) -> None:
+    environ = {"XDG_CACHE_HOME": str(tmp_path)}
+    installed, first, second, alone = (tmp_path / name for name in ("uv", "one", "two", "alone"))
+    for package in (installed, alone):
+        touch_all(package / "bin", "spark-submit")
+        touch_all(package / "jars", "spark-core_2.13-4.0.0.jar", "another.jar")
+    for package in (first, second):
+        shutil.copytree(installed, package, copy_function=os.link)
+
+    homes = [jars.spark_home(environ, package) for package in (first, second, alone)]
+
+    assert homes[0] == homes[1]
+    assert homes[0].parent == tmp_path / "warren" / "spark"
+    assert sorted(file.name for file in homes[0].glob("*/*")) == [
+        "another.jar",
+        "spark-core_2.13-4.0.0.jar",
+        "spark-submit",
+    ]
+    assert homes[2] == alone
+
+
+def test_a_spark_that_no_environment_has_any_more_is_removed(tmp_path: Path) -> None:
+    environ = {"XDG_CACHE_HOME": str(tmp_path)}
+    homes = []
+    for name in ("old", "new"):
+        package, link = tmp_path / name, tmp_path / f"{name}.jar"
+        touch_all(package / "bin", "spark-submit")
+        touch_all(package / "jars", "spark-core_2.13-4.0.0.jar")
+        link.hardlink_to(package / "jars" / "spark-core_2.13-4.0.0.jar")
+        homes.append(jars.spark_home(environ, package))
+        link.unlink()
+        shutil.rmtree(package)
+
+    assert [home.is_dir() for home in homes] == [False, True]
+
+
+def test_without_a_cache_spark_is_where_it_was_installed(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    touch_all(tmp_path / "spark" / "bin", "spark-submit")
+    touch_all(tmp_path / "spark" / "jars", "spark-core_2.13-4.0.0.jar")
+    (tmp_path / "link").hardlink_to(tmp_path / "spark" / "jars" / "spark-core_2.13-4.0.0.jar")
+
+    home = jars.spark_home({"XDG_CACHE_HOME": str(tmp_path / "file")}, tmp_path / "spark")
+
+    assert home == tmp_path / "spark"

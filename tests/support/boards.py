@@ -1,17 +1,21 @@
 """Boards for tests, made by the real windows and the real rules."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 from support.batches import COMMITS
 
 from warren.evaluate.judge import JudgeSettings, judge
+from warren.evaluate.measure import measure
+from warren.evaluate.warren_evaluator import Facts, deciding, judge_words
 from warren.model.board import Board, ClusterBoard, TopicEnds
 from warren.model.health import Health
 from warren.model.tables import LOG_ENDS
-from warren.pipeline.steps import topic_ends
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.windows.end_history import LogEnds
+from warren.windows.readings import readings
 from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
 
@@ -56,14 +60,30 @@ def cluster_board(
     """Judged from windows; the log ends may be newer than what the windows know."""
     shown = window_arrays(windows)
     stored = (file or CommitsFile()).store(shown)
-    return ClusterBoard(judge(shown, JudgeSettings(), now_s), stored, newest_ends(ends))
+    verdicts = judge(shown, JudgeSettings(), now_s)
+    numbers = measure(readings(windows, shown, now_s), verdicts.groups.first)
+    return ClusterBoard(verdicts, stored, newest_ends(ends), numbers)
+
+
+def with_words(
+    judged: ClusterBoard, windows: Windows, starts: Mapping[str, int], *, decides: bool = False
+) -> ClusterBoard:
+    """Judged by Warren's evaluator too; the logs of some topics start late."""
+    view, grid = window_arrays(windows), windows.grid
+    said = judged.verdicts
+    start = np.array([starts.get(said.topics[at], 0) for at in said.partitions.topic])
+    facts = Facts(judged.numbers, np.full(len(start), said.now_s, np.float64), start)
+    judgement = judge_words(view, grid.memory, grid.past, said, facts)
+    if decides:
+        said, judgement = deciding(said, judgement)
+    return replace(judged, verdicts=said, judgement=judgement)
 
 
 def newest_ends(ends: Mapping[str, Sequence[int | None]]) -> TopicEnds:
     """Log ends that were read once: nobody knows how fast they grow."""
     known = LogEnds(intervals=1)
     known.refresh(log_ends(ends), {topic: len(each) for topic, each in ends.items()})
-    return topic_ends(known)
+    return known.of_topics()
 
 
 def board(**clusters: ClusterBoard) -> Board:

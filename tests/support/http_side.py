@@ -10,7 +10,11 @@ import msgspec
 
 from warren import config
 from warren.model.board import Board
-from warren.model.history_question import HistoryQuestion
+from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.offset_reports import Report
+from warren.notify.silence_book import SilenceBook
+from warren.pipeline.reported_offsets import ReportCheck
+from warren.serve.http.channel import AddSilence, EndSilence, ListSilences, OfSilences
 from warren.serve.http.listeners import Listener, bind
 from warren.serve.http.workers import Serving, start
 
@@ -29,7 +33,9 @@ class Actions:
     def __init__(self) -> None:
         self.level = "info"
         self.deleted: list[tuple[str, str, str | None]] = []
-        self.asked: list[HistoryQuestion] = []  # for history
+        self.asked: list[HistoryQuestion | ReportQuestion] = []
+        self.book = SilenceBook(config.Config())
+        self.reports = ReportCheck(())
 
     def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
         self.deleted.append((cluster, group, topic))
@@ -40,10 +46,26 @@ class Actions:
     def set_level(self, level: str) -> None:
         self.level = level
 
+    def silences(self, action: OfSilences) -> str:
+        match action:
+            case AddSilence(body):
+                return self.book.add(body).encoded()
+            case EndSilence(number):
+                return self.book.end(number).encoded()
+            case ListSilences(cluster, group):
+                return self.book.listed(cluster, group).encoded()
+
+    def report_offsets(self, reports: list[Report]) -> str:
+        return msgspec.json.encode(self.reports.take(reports)).decode()
+
     def recent_history(self, _question: HistoryQuestion) -> str:
         return ""  # nothing is in memory
 
     def group_history(self, question: HistoryQuestion) -> str:
+        self.asked.append(question)
+        return '{"code":503,"answer":{"error":true,"message":"Spark is not up yet"}}'
+
+    def history_report(self, question: ReportQuestion) -> str:
         self.asked.append(question)
         return '{"code":503,"answer":{"error":true,"message":"Spark is not up yet"}}'
 

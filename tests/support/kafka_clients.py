@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic, OffsetSpec
 from support import records
 from support.waiting import eventually
 
@@ -37,6 +37,16 @@ class Kafka:
             for _ in range(count):
                 self._send(topic, partition, None, b"a record")
         self._flush()
+
+    def wait_for_end(self, topic: str, partition: int, offset: int) -> None:
+        """Wait until the log ends there: a transaction's marker comes after the answer."""
+        place = TopicPartition(topic, partition)
+
+        def end() -> int:
+            (asked,) = self.admin.list_offsets({place: OffsetSpec.latest()}).values()
+            return int(asked.result(WAIT_S).offset)
+
+        eventually(end, offset)
 
     def commit(
         self, group: str, topic: str, offsets: Offsets, settings: Mapping[str, str] | None = None

@@ -3,7 +3,7 @@
 import struct
 from typing import Any
 
-from warren.decode.commits import GROUP_KEYS, SHARE_KEYS, STREAMS_KEYS
+from warren.decode.commits import GROUP_KEYS
 
 Row = dict[str, Any]
 
@@ -16,10 +16,7 @@ def plain_reading(key: bytes, value: bytes) -> Row:
     if kind in GROUP_KEYS:
         return {"key": key, "value": value}
     if kind not in (0, 1):
-        others = dict.fromkeys(SHARE_KEYS, "share group") | dict.fromkeys(
-            STREAMS_KEYS, "streams group"
-        )
-        return {"skipped": others.get(kind, "key version")}
+        return {"skipped": "key version"}
     fields: Row = {}
     try:
         rest = take(fields, "group", "string", key[2:])

@@ -94,6 +94,7 @@ class ClassicMember:
     client_host: str = "/10.0.0.1"
     assigned: Assignment = field(default_factory=dict)
     instance_id: str | None = None
+    subscribed: Sequence[str] | None = None  # None: its metadata cannot be decoded
 
 
 def group_key(group: str | bytes, key_type: int = 2) -> bytes:
@@ -103,6 +104,16 @@ def group_key(group: str | bytes, key_type: int = 2) -> bytes:
 def assignment(assigned: Assignment, user_data: bytes = b"") -> bytes:
     topics = (string(t) + array(map(int32, partitions)) for t, partitions in assigned.items())
     return int16(0) + array(topics) + blob(user_data)
+
+
+def subscription(topics: Sequence[str] | None, user_data: bytes = b"") -> bytes:
+    """What a member tells the others: the topics it wants, in version 1 of the consumer protocol.
+
+    Version 1 adds the partitions that it holds already; here it holds none.
+    """
+    if topics is None:
+        return b"\x00\x01subscription"
+    return int16(1) + array(map(string, topics)) + blob(user_data) + array([])
 
 
 def group_value(
@@ -135,7 +146,7 @@ def _classic_member(member: ClassicMember, version: int) -> bytes:
         + text(member.client_host)
         + rebalance_timeout
         + int32(45_000)
-        + sized(b"\x00\x01subscription")
+        + sized(subscription(member.subscribed))
         + sized(assignment(member.assigned))
         + (tagged() if flexible else b"")
     )
@@ -151,7 +162,12 @@ def epoch_value(epoch: int) -> bytes:
 
 
 def member_value(
-    client_id: str = "client", client_host: str = "/10.0.0.1", instance_id: str | None = None
+    client_id: str = "client",
+    client_host: str = "/10.0.0.1",
+    instance_id: str | None = None,
+    *,
+    topics: Sequence[str] = ("orders",),
+    expression: str | None = None,
 ) -> bytes:
     """Type 5."""
     return (
@@ -160,12 +176,57 @@ def member_value(
         + compact_string(None)  # rack
         + compact_string(client_id)
         + compact_string(client_host)
-        + compact_array([compact_string("orders")])
-        + compact_string(None)  # subscribed regular expression
+        + compact_array(map(compact_string, topics))
+        + compact_string(expression)
         + int32(300_000)
         + compact_string("uniform")
         + tagged()
     )
+
+
+def expression_value(topics: Sequence[str]) -> bytes:
+    """Type 16."""
+    return int16(0) + compact_array(map(compact_string, topics)) + int64(7) + int64(8) + tagged()
+
+
+def share_epoch_value(epoch: int) -> bytes:
+    """Types 11 and 17, as Kafka 4.1 writes them."""
+    return int16(0) + int32(epoch) + int64(-1) + tagged()
+
+
+def share_member_value(topics: Sequence[str]) -> bytes:
+    """Type 10."""
+    who = compact_string(None) + compact_string("client") + compact_string("/10.0.0.1")
+    return int16(0) + who + compact_array(map(compact_string, topics)) + tagged()
+
+
+def streams_member_value(instance_id: str | None = None) -> bytes:
+    """Type 19."""
+    who = compact_string(instance_id) + compact_string(None)
+    who += compact_string("client") + compact_string("/10.0.0.1")
+    times = int32(300_000) + int32(1) + compact_string("process")
+    return int16(0) + who + times + b"\xff" + compact_array([]) + tagged()
+
+
+def topology_value(topics: Sequence[str], expressions: Sequence[str] = ()) -> bytes:
+    """Type 23, with a changelog and a repartition topic."""
+    config = compact_string("cleanup.policy") + compact_string("compact") + tagged()
+    infos = [
+        compact_string(name) + int32(0) + int16(1) + compact_array([config]) + tagged()
+        for name in ("app-changelog", "app-repartition")
+    ]
+    places = compact_array([int16(0)]) + compact_array([]) + compact_array([int16(0)])
+    part = (
+        compact_string("0")
+        + compact_array(map(compact_string, topics))
+        + compact_array(map(compact_string, expressions))
+        + compact_array(infos[:1])
+        + compact_array([compact_string("app-repartition")])
+        + compact_array(infos[1:])
+        + compact_array([places + tagged()])
+        + tagged()
+    )
+    return int16(0) + int32(3) + compact_array([part]) + tagged()
 
 
 def target_value(assigned: AssignmentById) -> bytes:

@@ -1,15 +1,17 @@
 """Who else may listen at an address: each is recognised, or refused in one clear line."""
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
+from support.certificates import make_certificates
 from support.command_line import ask, of, warren
 from support.http_side import Running
 from support.http_side import ask as get
+from support.servers.loopback import listening as serving
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +37,8 @@ def listening(behind: int | None) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler, None) as url:
+        yield url
 
 
 def unused_port() -> int:
@@ -52,14 +48,20 @@ def unused_port() -> int:
         return port
 
 
-def test_what_cannot_be_asked_is_one_line(server: Running) -> None:
-    nobody = f"127.0.0.1:{unused_port()}"
-    with listening(behind=None) as stranger:
+def test_what_cannot_be_asked_is_one_line(server: Running, tmp_path: Path) -> None:
+    nobody, tls = f"127.0.0.1:{unused_port()}", make_certificates(tmp_path / "ca.pem")
+    with listening(behind=None) as stranger, serving(BaseHTTPRequestHandler, tls) as secured:
         asked = {
             "nothing listens there": ask("status", "--url", f"http://{nobody}"),
             "is no Warren: it answers 404": ask("lag", "x", "--url", stranger),
             "is not a URL with http://": ask("status", "--url", "ftp://127.0.0.1"),
             "is not a URL": ask("status", "--url", "http://127.0.0.1:port"),
+            f"speaks no TLS: write {of(server)}": ask(
+                "status", "--url", of(server).replace("http:", "https:")
+            ),
+            f"with TLS, write {secured}": ask(
+                "status", "--url", secured.replace("https:", "http:")
+            ),
             "did you mean stuck?": ask("lag", "stick", "--url", of(server)),
             "no group nobody in cluster east": ask(
                 "lag", "nobody", "--cluster", "east", "--url", of(server)

@@ -1,19 +1,21 @@
 """`warren status` and `warren lag`, asked of a real HTTP side."""
 
 import json
+import re
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from rich.console import Console
-from support.boards import NOW_S
+from support.boards import NOW_S, board, cluster_board, windows_of, with_words
 from support.command_line import HOSTILE, ask, of, warren
-from support.http_side import Running
+from support.http_side import Running, running
 from support.http_side import ask as get
 
 from warren.serve.v4.shapes import Moment, Overview
-from warren.terminal import group_table
+from warren.terminal import group_choice, group_table, status_options
+from warren.terminal.group_choice import Filter
 from warren.terminal.remote import Remote
 from warren.terminal.words import age, shown, trend
 
@@ -48,7 +50,10 @@ def test_the_exit_code_is_that_of_the_worst_group_shown(server: Running) -> None
         ("--match", "good"): 0,
         ("--match", "slow", "--json"): 3,
         ("--match", "good", "--bad"): 0,
-        ("--cluster", "elsewhere"): 0,
+        ("--match", "good", "--bad", "--json"): 0,
+        ("--match", "godo"): 1,
+        ("--match", "godo", "--json"): 1,
+        ("--cluster", "elsewhere"): 1,
     }
 
     codes = {options: ask("status", "--url", of(server), *options).exit_code for options in cases}
@@ -62,6 +67,42 @@ def test_only_what_is_asked_for_is_shown(server: Running) -> None:
 
     assert groups_of(bad) == ["stuck", shown(HOSTILE), "slow"]
     assert "good" in groups_of(matching)
+
+
+def test_a_name_that_no_group_has_is_a_line(server: Running) -> None:
+    asked = [("--match", "godo\x1b"), ("--cluster", "east"), ("--match", "y", "--cluster", "local")]
+
+    done = [ask("status", "--url", of(server), *options) for options in asked]
+
+    assert [each.stdout for each in done] == [""] * 3
+    assert [each.stderr for each in done] == [
+        "warren: there is no group with godo\\x1b in its name\n",
+        "warren: there is no group in a cluster east\n",
+        "warren: there is no group with y in its name in a cluster local\n",
+    ]
+
+
+def test_groups_can_be_had_in_other_orders(server: Running) -> None:
+    evil = shown(HOSTILE)
+    orders = {
+        "trouble": ["stuck", evil, "slow", "good"],
+        "-trouble": ["good", "slow", evil, "stuck"],
+        "name": [evil, "good", "slow", "stuck"],
+        "-name": ["stuck", "slow", "good", evil],
+        "lag": ["stuck", evil, "slow", "good"],
+        "-lag": ["good", "slow", evil, "stuck"],
+    }
+
+    found = {
+        sort: groups_of(ask("status", "--url", of(server), "--sort", sort).stdout)
+        for sort in orders
+    }
+    as_json = json.loads(ask("status", "--url", of(server), "--sort", "-name", "--json").stdout)
+
+    assert found == orders
+    assert [each["group"] for each in as_json["groups"]] == ["stuck", "slow", "good", HOSTILE]
+    assert ask("status", "--url", of(server), "--sort", "size").exit_code == 2
+    assert set(group_choice.ORDERS) == set(status_options.ORDERS)
 
 
 def test_json_is_what_the_api_answers(server: Running) -> None:
@@ -88,16 +129,34 @@ def test_a_group_is_explained_partition_by_partition(server: Running) -> None:
     done = ask("lag", "stuck", "--url", of(server))
 
     said = done.stdout.splitlines()
-    assert said[0] == "stuck in local: ERR  lag 1,493 in 2 partitions"
+    assert said[0].startswith("stuck in local: ERR  behind by > ")
+    assert said[0].endswith("  lag 1,493 in 2 partitions")
     assert any("STALL orders:0" in line and "has not moved" in line for line in said)
-    rows = [line.split()[:4] for line in said[-2:]]
-    assert rows == [["orders", "0", "STALL", "1,493"], ["orders", "1", "OK", "0"]]
+    assert re.split(r"  +", said[-3])[:4] == ["topic", "partition", "status", "behind"]
+    rows = [line.split() for line in said[-2:]]
+    assert [row[:3] for row in rows] == [["orders", "0", "STALL"], ["orders", "1", "OK"]]
+    assert "1,493" in rows[0]
     assert done.exit_code == 4
+
+
+def test_the_second_opinion_is_told_below_the_reasons(tmp_path: Path) -> None:
+    ends = {"orders": [1000]}
+    every_second = [
+        ("billing", "orders", 0, 10 * number, (NOW_S - 70 + number) * 1000) for number in range(10)
+    ]
+    windows = windows_of(ends, every_second)
+    judged = with_words(cluster_board(windows, ends), windows, {})
+    with running(tmp_path) as started:
+        started.publish(board(local=judged))
+        done = ask("lag", "billing", "--url", of(started))
+
+    opinion = "  On orders:0, Warren's evaluator would say OK: Nothing is wrong: "
+    assert any(line.startswith(opinion) for line in done.stdout.splitlines()), done.stdout
 
 
 def test_narrow_terminals_cut_names_and_keep_numbers(server: Running) -> None:
     seen = Remote(of(server)).overview()
-    lines = group_table.lines(seen, group_table.Filter())
+    lines = Filter().choose(group_table.lines(seen))
     shown_at = {}
 
     for width in (30, 60, 100, 140):

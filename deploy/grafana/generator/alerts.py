@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 
 GROWTH = 1000  # messages in 15 minutes; small groups differ from large ones: adjust it
+OLD_S = 3600  # age of the oldest unread message; what is late depends on the group: adjust it
+SOON_S = 6 * 3600  # until retention takes what nobody has read
+DAY_S = 24 * 3600  # until the brokers forget where a group stands
 
+AGE = "warren_group_time_lag_seconds"
+DRAIN = "warren_group_drain_seconds"
+MARGIN = "warren_group_loss_margin_seconds"
+LOST = "warren_group_lost_records"
+EXPIRE = "warren_group_offsets_expire_seconds"
 BEHIND = "warren_sink_behind_seconds"
 LAG = "burrow_kafka_consumer_lag_total"
 GROUP = "{{ .Labels.consumer_group }} in {{ .Labels.cluster }}"  # as Prometheus names them
@@ -44,6 +52,47 @@ GROUPS = [
         severity="warning",
         summary=f"The lag of consumer group {GROUP} grows",
         description=f"It grew by more than {GROWTH} messages in 15 minutes, and still grows.",
+    ),
+    Alert(
+        name="ConsumerGroupReadsLate",
+        expr=f"{AGE}_low > {OLD_S}",
+        lasting="5m",
+        severity="warning",
+        summary=f"Consumer group {GROUP} reads late",
+        description=f"Its oldest unread message is older than {OLD_S // 3600} h, for certain.",
+    ),
+    Alert(
+        name="ConsumerGroupNeverDrains",
+        expr=f"{DRAIN}_low == Inf",
+        lasting="30m",
+        severity="warning",
+        summary=f"Consumer group {GROUP} will never have read what waits",
+        description="At the present pace it does not read faster than is written.",
+    ),
+    # A group that is well is near the end of a topic, and the margin is what the topic keeps.
+    Alert(
+        name="ConsumerGroupWillLose",
+        expr=f"{MARGIN} < {SOON_S} and {MARGIN} < {DRAIN}_low",
+        lasting="10m",
+        severity="critical",
+        summary=f"Consumer group {GROUP} will lose messages",
+        description=f"Retention takes unread ones within {SOON_S // 3600} h, before they are read.",
+    ),
+    Alert(
+        name="ConsumerGroupLost",
+        expr=f"delta({LOST}[15m]) > 0",
+        lasting="0m",
+        severity="critical",
+        summary=f"Consumer group {GROUP} has lost messages",
+        description="Retention took messages that it had not read.",
+    ),
+    Alert(
+        name="ConsumerGroupOffsetsExpire",
+        expr=f"{EXPIRE} < {DAY_S}",
+        lasting="10m",
+        severity="warning",
+        summary=f"The brokers will forget where consumer group {GROUP} stands",
+        description="It has no members, and its offsets expire within a day. Then it starts anew.",
     ),
 ]
 WARREN = [

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from generator.page import many, page
-from generator.panels import FULL, AnyPanel, Drawing, Look
+from generator.panels import FULL, THIRD, AnyPanel, Drawing, Look
 from generator.questions import Source
 
 ABOUT = "Lag of consumer groups by group and topic, and how fast they read what is written."
@@ -19,6 +19,13 @@ def consumers(source: Source) -> Dashboard:
 def _panels(draw: Drawing) -> Iterator[AnyPanel]:
     status = Look("Status of groups", "OK, WARN or ERR, by Burrow's rules.", FULL)
     yield draw.statuses("status of groups", status, draw.source.group_words)
+    age = Look(
+        "Age of the oldest unread message",
+        "How late a group reads; 0 when nothing is unread. By Warren's clock, not by the "
+        "producers'.",
+        unit="s",
+    )
+    yield draw.lines("age by group", age)
     yield draw.lines("lag by group", Look("Lag by group", "Messages that wait for a group."))
     by_topic = Look(
         "Lag by group and topic",
@@ -38,6 +45,26 @@ def _panels(draw: Drawing) -> Iterator[AnyPanel]:
     )
     yield draw.lines("produced by topic", produced)
     growth = Look(
-        "Lag growth a minute", "Above zero a group falls behind, below zero it catches up.", FULL
+        "Lag growth a minute", "Above zero a group falls behind, below zero it catches up."
     )
     yield draw.lines("lag growth", growth)
+    yield from _what_will_be(draw)
+
+
+def _what_will_be(draw: Drawing) -> Iterator[AnyPanel]:
+    drain = Look(
+        "Time until all is read",
+        "At the present pace of producers and group, at most. Without a line: never, or not known.",
+        THIRD,
+        unit="s",
+    )
+    yield draw.lines("drain by group", drain)
+    margin = Look(
+        "Time until retention reaches a group",
+        "What a group has not read by then is lost. Of its partitions the nearest.",
+        THIRD,
+        unit="s",
+    )
+    yield draw.lines("margin by group", margin)
+    lost = Look("Messages lost", "What retention took before a group had read it.", THIRD)
+    yield draw.lines("lost by group", lost)

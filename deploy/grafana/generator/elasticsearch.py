@@ -55,12 +55,19 @@ OVERVIEW = {
         ]
     ),
     "groups": Asked(
-        [ask.table(GROUPS, ("burrow_group.status_code", "burrow_group.total_lag"), GROUP_TAGS)],
+        [
+            ask.table(
+                GROUPS,
+                ("burrow_group.status_code", "burrow_group.total_lag", "burrow_group.age_s"),
+                GROUP_TAGS,
+            )
+        ],
         {
             "tag.cluster": "cluster",
             "tag.group": "group",
             "Max burrow_group.status_code": "status",
             "Max burrow_group.total_lag": "lag",
+            "Max burrow_group.age_s": "age",
         },
     ),
     "points delivered": Asked(
@@ -80,6 +87,23 @@ OVERVIEW = {
         {"tag.cluster": "cluster", "Max": "newest point"},
     ),
 }
+
+
+def of_groups(field: str) -> Asked:
+    metric = largest(f"burrow_group.{field}")
+    return Asked([ask.over_time(GROUP, metric, GROUP_TAGS, GROUP_LEGEND)])
+
+
+def of_the_group(**names: str) -> Asked:
+    """A series for each field, by the name it is shown with."""
+    return Asked(
+        [
+            ask.over_time(GROUP, largest(f"burrow_group.{field}"), (), name.replace("_", " "), name)
+            for name, field in names.items()
+        ]
+    )
+
+
 CONSUMERS = {
     "status of groups": Asked(
         [ask.over_time(GROUP, largest("burrow_group.status_code"), GROUP_TAGS, GROUP_LEGEND)]
@@ -87,6 +111,10 @@ CONSUMERS = {
     "lag by group": Asked(
         [ask.over_time(GROUP, largest("burrow_group.total_lag"), GROUP_TAGS, GROUP_LEGEND)]
     ),
+    "age by group": of_groups("age_s"),
+    "drain by group": of_groups("drain_high_s"),
+    "margin by group": of_groups("margin_s"),
+    "lost by group": of_groups("lost"),
     "lag growth": Asked([ask.a_minute(GROUP, "burrow_group.total_lag", GROUP_TAGS, GROUP_LEGEND)]),
     "lag by topic": Asked(
         [ask.over_time(PARTITIONS, total("burrow_partition.lag"), TOPIC_TAGS, TOPIC_LEGEND)]
@@ -112,6 +140,18 @@ ONE_GROUP = {
     "lag of the group": Asked([ask.over_time(GROUP, largest("burrow_group.total_lag"), (), "lag")]),
     "partitions of the group": Asked(
         [ask.over_time(GROUP, largest("burrow_group.partition_count"), (), "partitions")]
+    ),
+    "age of the group": of_the_group(age="age_s", at_least="age_low_s", at_most="age_high_s"),
+    "age now": of_the_group(age="age_s"),
+    "drain of the group": of_the_group(at_least="drain_low_s", at_most="drain_high_s"),
+    "margin of the group": of_the_group(margin="margin_s"),
+    "lost by the group": of_the_group(lost="lost"),
+    "age by partition": Asked(
+        [
+            ask.over_time(
+                PARTITIONS, largest("burrow_partition.age_s"), BY_PARTITION, PARTITION_LEGEND
+            )
+        ]
     ),
     "partitions": Asked(
         [

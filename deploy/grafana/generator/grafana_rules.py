@@ -14,7 +14,7 @@ from grafana_foundation_sdk.cog.variants import Dataquery
 
 from generator import elastic_query as ask
 from generator import influxql
-from generator.alerts import GROUP, GROUPS, GROWTH, WARREN, Alert
+from generator.alerts import GROUP, GROUPS, GROWTH, OLD_S, SOON_S, WARREN, Alert
 from generator.elasticsearch import GROUP_TAGS, largest
 from generator.prometheus import now
 
@@ -35,6 +35,18 @@ class Threshold:
     seconds: int = SECONDS
 
 
+@dataclass(frozen=True)
+class Queries:
+    """What the rules about groups ask a store for: a series for each group."""
+
+    status: Dataquery
+    growth: Dataquery  # of the lag
+    age: Dataquery  # at least
+    endless: Dataquery  # 1: what waits will never have been read
+    margin: Dataquery  # of those only that retention reaches before they have read
+    lost: Dataquery  # in the last minutes
+
+
 def for_prometheus() -> Rules:
     return _file(
         "prometheus",
@@ -44,42 +56,66 @@ def for_prometheus() -> Rules:
 
 
 def for_influxdb() -> Rules:
-    def asked(what: str, *every: str) -> influxql.InfluxQuery:
+    def asked(what: str, *every: str, where: str = "") -> influxql.InfluxQuery:
         by = (*every, *influxql.GROUP_TAGS)
         fill = "none" if every else ""
-        return influxql.InfluxQuery(
-            influxql.select(what, '"burrow_group"', "$timeFilter", *by, fill=fill)
-        )
+        within = f"$timeFilter AND {where}" if where else "$timeFilter"
+        return influxql.InfluxQuery(influxql.select(what, '"burrow_group"', within, *by, fill=fill))
 
-    status = asked('last("status_code")', influxql.MINUTE)
-    growth = asked('last("total_lag") - first("total_lag")')
+    queries = Queries(
+        status=asked('last("status_code")', influxql.MINUTE),
+        growth=asked('last("total_lag") - first("total_lag")'),
+        age=asked('last("age_low_s")', influxql.MINUTE),
+        endless=asked('last("never_drains")', influxql.MINUTE),
+        margin=asked('last("margin_s")', influxql.MINUTE, where='"will_lose" = 1'),
+        lost=asked('last("lost") - first("lost")'),
+    )
     return _file(
-        "influxdb", _groups(status, growth, "last"), "{{ .Labels.group }} in {{ .Labels.cluster }}"
+        "influxdb", _groups(queries, "last"), "{{ .Labels.group }} in {{ .Labels.cluster }}"
     )
 
 
 def for_elasticsearch() -> Rules:
     groups = "measurement_name:burrow_group"
-    status = ask.over_time(groups, largest("burrow_group.status_code"), GROUP_TAGS, "")
-    status = ask.for_all(status, GROUP_TAGS)
-    growth = ask.growth(groups, "burrow_group.total_lag", GROUP_TAGS, STEP, ask.ALL)
-    error, warning, growing = GROUPS
-    found = _groups(status, growth, "sum")
-    seconds = {error: FEW_MINUTES, warning: FEW_MINUTES, growing: IN_STEPS}
+
+    def newest(field: str, where: str = groups) -> Dataquery:
+        asked = ask.over_time(where, largest(f"burrow_group.{field}"), GROUP_TAGS, "")
+        return ask.for_all(asked, GROUP_TAGS)
+
+    def grown(field: str) -> Dataquery:
+        return ask.growth(groups, f"burrow_group.{field}", GROUP_TAGS, STEP, ask.ALL)
+
+    queries = Queries(
+        status=newest("status_code"),
+        growth=grown("total_lag"),
+        age=newest("age_low_s"),
+        endless=newest("never_drains"),
+        margin=newest("margin_s", f"{groups} AND burrow_group.will_lose:1"),
+        lost=grown("lost"),
+    )
+    in_steps = (queries.growth, queries.lost)
     return _file(
         "elasticsearch",
-        {alert: replace(each, seconds=seconds[alert]) for alert, each in found.items()},
+        {
+            alert: replace(each, seconds=IN_STEPS if each.query in in_steps else FEW_MINUTES)
+            for alert, each in _groups(queries, "sum").items()
+        },
         '{{ index .Labels "tag.group" }} in {{ index .Labels "tag.cluster" }}',
     )
 
 
-def _groups(status: Dataquery, growth: Dataquery, reducer: str) -> dict[Alert, Threshold]:
+def _groups(queries: Queries, growth_by: str) -> dict[Alert, Threshold]:
     """Telegraf's numbers: 3 is WARN, 4 is ERR."""
-    error, warning, growing = GROUPS
+    # History has no group's expiry.
+    error, warning, growing, late, endless, losing, lost, _expiring = GROUPS
     return {
-        error: Threshold(status, "last", "gt", [3.5]),
-        warning: Threshold(status, "last", "within_range", [2.5, 3.5]),
-        growing: Threshold(growth, reducer, "gt", [GROWTH]),
+        error: Threshold(queries.status, "last", "gt", [3.5]),
+        warning: Threshold(queries.status, "last", "within_range", [2.5, 3.5]),
+        growing: Threshold(queries.growth, growth_by, "gt", [GROWTH]),
+        late: Threshold(queries.age, "last", "gt", [OLD_S]),
+        endless: Threshold(queries.endless, "last", "gt", [0.5]),
+        losing: Threshold(queries.margin, "last", "within_range", [-1, SOON_S]),
+        lost: Threshold(queries.lost, growth_by, "gt", [0]),
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from generator.page import one, page, some
-from generator.panels import FULL, RECENT, THIRD, AnyPanel, Drawing, Look
+from generator.panels import FULL, QUARTER, RECENT, THIRD, AnyPanel, Drawing, Look
 from generator.questions import Source
 
 ABOUT = "One consumer group: status, lag, offsets and speed of each of its partitions."
@@ -27,8 +27,13 @@ def _panels(draw: Drawing) -> Iterator[AnyPanel]:
     yield draw.numbers(
         "partitions of the group", Look("Partitions", "Partitions that it reads.", THIRD, 4)
     )
+    yield from _numbers(draw)
     status = Look("Status of partitions", "OK, WARN, STOP, STALL or REWIND.", FULL)
     yield draw.statuses("status of partitions", status, words)
+    about = "How old the oldest unread message is; the truth lies between the bounds."
+    yield draw.lines("age of the group", Look("Age, and its bounds", about, unit="s"))
+    by_partition = Look("Age by partition", "How old its oldest unread message is.", unit="s")
+    yield draw.lines("age by partition", by_partition)
     yield draw.lines("lag by partition", Look("Lag by partition", "Messages that wait for it."))
     yield draw.lines(
         "consumed by partition",
@@ -44,3 +49,16 @@ def _panels(draw: Drawing) -> Iterator[AnyPanel]:
     )
     table = draw.rows("partitions", Look("Partitions", about, FULL, 12), words, "lag")
     yield table.time_from(RECENT)
+
+
+def _numbers(draw: Drawing) -> Iterator[AnyPanel]:
+    age = Look("Age", "How old its oldest unread message is.", QUARTER, 4, "s")
+    yield draw.numbers("age now", age).no_value("-")
+    about = "Until all is read at the present pace. Without a number: never, or not known."
+    drain = draw.numbers("drain of the group", Look("All read in", about, QUARTER, 4, "s"))
+    yield drain.no_value("-")
+    about = "Until retention reaches what it has not read. Without a number: not known, or never."
+    margin = draw.numbers("margin of the group", Look("Retention in", about, QUARTER, 4, "s"))
+    yield margin.no_value("-")
+    lost = Look("Lost", "Messages that retention took before it had read them.", QUARTER, 4)
+    yield draw.numbers("lost by the group", lost).no_value("-")

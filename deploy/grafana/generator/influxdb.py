@@ -59,7 +59,8 @@ OVERVIEW = {
         [
             InfluxQuery(
                 select(
-                    'last("status_code") AS "status", last("total_lag") AS "lag"',
+                    'last("status_code") AS "status", last("total_lag") AS "lag",'
+                    ' last("age_s") AS "age"',
                     '"burrow_group"',
                     IN_CLUSTER,
                     *GROUP_TAGS,
@@ -67,7 +68,14 @@ OVERVIEW = {
                 kind="table",
             )
         ],
-        {"cluster": "cluster", "group": "group", "status": "status", "lag": "lag", "Time": ""},
+        {
+            "cluster": "cluster",
+            "group": "group",
+            "status": "status",
+            "lag": "lag",
+            "age": "age",
+            "Time": "",
+        },
     ),
     "points delivered": Asked(
         [
@@ -89,6 +97,22 @@ OVERVIEW = {
         {"cluster": "cluster", "Time": "newest point", "last": ""},
     ),
 }
+
+
+def of_groups(field: str) -> Asked:
+    return Asked([InfluxQuery(newest(field, "burrow_group", IN_GROUP, *GROUP_TAGS), GROUP_LEGEND)])
+
+
+def of_the_group(**names: str) -> Asked:
+    """A series for each field, by the name it is shown with."""
+    return Asked(
+        [
+            InfluxQuery(newest(field, "burrow_group", THE_GROUP), name.replace("_", " "), name)
+            for name, field in names.items()
+        ]
+    )
+
+
 CONSUMERS = {
     "status of groups": Asked(
         [InfluxQuery(newest("status_code", "burrow_group", IN_GROUP, *GROUP_TAGS), GROUP_LEGEND)]
@@ -96,6 +120,10 @@ CONSUMERS = {
     "lag by group": Asked(
         [InfluxQuery(newest("total_lag", "burrow_group", IN_GROUP, *GROUP_TAGS), GROUP_LEGEND)]
     ),
+    "age by group": of_groups("age_s"),
+    "drain by group": of_groups("drain_high_s"),
+    "margin by group": of_groups("margin_s"),
+    "lost by group": of_groups("lost"),
     "lag growth": Asked(
         [
             InfluxQuery(
@@ -144,6 +172,18 @@ ONE_GROUP = {
     "lag of the group": Asked([InfluxQuery(newest("total_lag", "burrow_group", THE_GROUP), "lag")]),
     "partitions of the group": Asked(
         [InfluxQuery(newest("partition_count", "burrow_group", THE_GROUP), "partitions")]
+    ),
+    "age of the group": of_the_group(age="age_s", at_least="age_low_s", at_most="age_high_s"),
+    "age now": of_the_group(age="age_s"),
+    "drain of the group": of_the_group(at_least="drain_low_s", at_most="drain_high_s"),
+    "margin of the group": of_the_group(margin="margin_s"),
+    "lost by the group": of_the_group(lost="lost"),
+    "age by partition": Asked(
+        [
+            InfluxQuery(
+                newest("age_s", "burrow_partition", ITS_TOPIC, *BY_PARTITION), PARTITION_LEGEND
+            )
+        ]
     ),
     "partitions": Asked(
         [

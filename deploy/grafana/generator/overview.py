@@ -49,13 +49,15 @@ def _over_time(draw: Drawing) -> Iterator[AnyPanel]:
 
 def _groups(draw: Drawing) -> AnyPanel:
     about = (
-        "Every group with its status and lag; a click shows its partitions. "
+        "Every group with its status, its lag and the age of its oldest unread message; a click "
+        "shows its partitions. "
         "From Elasticsearch: the worst status and the largest lag of the last five minutes."
     )
     panel = draw.rows(
         "groups", Look("Groups", about, FULL, 12), draw.source.group_words, "status", "lag"
     )
     link = {"title": "Partitions of ${__data.fields.group}", "url": link_to_group(draw.source)}
+    panel.override_by_name("age", [setting("unit", "s")])
     return panel.override_by_name("group", [setting("links", [link])]).time_from(RECENT)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from grafana_foundation_sdk.models.prometheus import Dataquery, PromQueryFormat
 
+from generator.alerts import AGE, DRAIN, LOST, MARGIN
 from generator.questions import Asked, Source
 from generator.status import BURROW_GROUP, BURROW_PARTITION
 
@@ -13,6 +14,7 @@ PARTITION_LAG = "burrow_kafka_consumer_partition_lag"
 PARTITION_STATUS = "burrow_kafka_topic_partition_status"
 OFFSET = "burrow_kafka_consumer_current_offset"
 LOG_END = "burrow_kafka_topic_partition_offset"
+PARTITION_AGE = "warren_partition_time_lag_seconds"
 TOPIC_LAG = "warren_consumer_topic_lag"  # of groups without series by partition
 
 CLUSTER = '{cluster=~"$cluster"}'
@@ -67,12 +69,13 @@ OVERVIEW = {
     "total lag": Asked([over_time(f"sum({LAG}{CLUSTER})", "lag")]),
     "lag by cluster": Asked([over_time(f"sum by (cluster) ({LAG}{CLUSTER})", "{{cluster}}")]),
     "groups": Asked(
-        rows(status=f"{STATUS}{CLUSTER}", lag=f"{LAG}{CLUSTER}"),
+        rows(status=f"{STATUS}{CLUSTER}", lag=f"{LAG}{CLUSTER}", age=f"{AGE}{CLUSTER}"),
         {
             "cluster": "cluster",
             "consumer_group": "group",
             "Value #status": "status",
             "Value #lag": "lag",
+            "Value #age": "age",
             **HIDDEN,
         },
     ),
@@ -80,6 +83,10 @@ OVERVIEW = {
 CONSUMERS = {
     "status of groups": Asked([over_time(STATUS + GROUP, GROUP_LEGEND)]),
     "lag by group": Asked([over_time(LAG + GROUP, GROUP_LEGEND)]),
+    "age by group": Asked([over_time(AGE + GROUP, GROUP_LEGEND)]),
+    "drain by group": Asked([over_time(f"{DRAIN}_high{GROUP}", GROUP_LEGEND)]),
+    "margin by group": Asked([over_time(MARGIN + GROUP, GROUP_LEGEND)]),
+    "lost by group": Asked([over_time(LOST + GROUP, GROUP_LEGEND)]),
     "lag growth": Asked([over_time(f"deriv({LAG}{GROUP}{A_MINUTE}", GROUP_LEGEND)]),
     "lag by topic": Asked(
         [over_time(f"{BY_TOPIC} ({PARTITION_LAG}{TOPIC} or {TOPIC_LAG}{TOPIC})", TOPIC_LEGEND)]
@@ -102,6 +109,23 @@ ONE_GROUP = {
     "status of the group": Asked([now(STATUS + THE_GROUP, "status")]),
     "lag of the group": Asked([over_time(LAG + THE_GROUP, "lag")]),
     "partitions of the group": Asked([now(f"count({PARTITION_LAG}{THE_GROUP})", "partitions")]),
+    "age of the group": Asked(
+        [
+            over_time(AGE + THE_GROUP, "age"),
+            over_time(f"{AGE}_low{THE_GROUP}", "at least", "low"),
+            over_time(f"{AGE}_high{THE_GROUP}", "at most", "high"),
+        ]
+    ),
+    "age now": Asked([now(AGE + THE_GROUP, "age")]),
+    "drain of the group": Asked(
+        [
+            now(f"{DRAIN}_low{THE_GROUP}", "at least", "low"),
+            now(f"{DRAIN}_high{THE_GROUP}", "at most", "high"),
+        ]
+    ),
+    "margin of the group": Asked([now(MARGIN + THE_GROUP, "margin")]),
+    "lost by the group": Asked([now(LOST + THE_GROUP, "lost")]),
+    "age by partition": Asked([over_time(PARTITION_AGE + ITS_TOPIC, PARTITION_LEGEND)]),
     "partitions": Asked(
         rows(
             status=PARTITION_STATUS + ITS_TOPIC,

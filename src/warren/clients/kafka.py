@@ -100,6 +100,11 @@ def admin_client(
         raise Unreachable(error.args[0].str()) from error
 
 
+def reader_settings(servers: Sequence[str], connection: Connection) -> dict[str, object]:
+    """Settings for a confluent-kafka consumer that reads records; it never joins its group."""
+    return librdkafka(servers, connection) | {"group.id": f"{READER}-records"}
+
+
 def librdkafka(servers: Sequence[str], connection: Connection) -> dict[str, object]:
     """Settings for confluent-kafka's clients."""
     profile, tls, sasl = connection.profile, connection.tls, connection.sasl

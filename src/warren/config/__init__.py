@@ -1,6 +1,7 @@
 """burrow.toml as types: keys, defaults, bounds, old names, environment. Start at `load`."""
 
 from warren.config.config import Config, Connection, Loaded
+from warren.config.explain_policy import explain_policy
 from warren.config.load import load
 from warren.config.modules import Cluster, Consumer, Evaluator, HttpServer, Storage
 from warren.config.notifiers import (
@@ -11,6 +12,7 @@ from warren.config.notifiers import (
     OverHttp,
     SlackNotifier,
 )
+from warren.config.policy_sections import PolicySettings, SilenceSettings
 from warren.config.render import render_effective
 from warren.config.secrets import FrozenMap, Secret
 from warren.config.sections import (
@@ -61,14 +63,17 @@ __all__ = [
     "Metrics",
     "Notifier",
     "OverHttp",
+    "PolicySettings",
     "Sasl",
     "Secret",
+    "SilenceSettings",
     "Sink",
     "SlackNotifier",
     "Spark",
     "Storage",
     "Tls",
     "Zookeeper",
+    "explain_policy",
     "load",
     "render_effective",
 ]

@@ -3,22 +3,17 @@
 Strict where Burrow would crash, fail or silently lose something. A configuration that Burrow
 accepts and can use starts Warren too.
 """
+# ruff: noqa: PLC0415  # `cryptography` is imported when a file is checked: it takes 10 MB
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    PublicFormat,
-    load_pem_private_key,
-)
+from typing import TYPE_CHECKING
 
 from warren.config import keys
 from warren.config.config import OF_KAFKA, Config
 from warren.config.findings import Findings
+from warren.config.modules import CheckpointConsumer, ServerlessConsumer
 from warren.config.notifiers import (
     AlertmanagerNotifier,
     EmailNotifier,
@@ -27,13 +22,20 @@ from warren.config.notifiers import (
     OverHttp,
     SlackNotifier,
 )
+from warren.config.policy_sections import SilenceSettings, read_moment
 from warren.config.secrets import shown
 from warren.config.sections import ClientProfile, Tls
 from warren.config.sinks import ElasticsearchSink, FilesSink, HttpSink, InfluxdbSink, Sink
 
+if TYPE_CHECKING:
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
-def certificates(file: str) -> list[x509.Certificate]:
+
+def certificates(file: str) -> "list[x509.Certificate]":
     """Read a PEM file of certificates; raises ValueError with the reason."""
+    from cryptography import x509
+
     try:
         return x509.load_pem_x509_certificates(_bytes(file))
     except ValueError as error:
@@ -41,7 +43,9 @@ def certificates(file: str) -> list[x509.Certificate]:
         raise ValueError(f"{reason}; must be a PEM file of certificates") from error
 
 
-def private_key(file: str) -> PrivateKeyTypes:
+def private_key(file: str) -> "PrivateKeyTypes":
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     try:
         return load_pem_private_key(_bytes(file), password=None)
     except TypeError as error:
@@ -54,6 +58,8 @@ def private_key(file: str) -> PrivateKeyTypes:
 
 def are_pair(certfile: str, keyfile: str) -> bool:
     """Say whether the key belongs to the first certificate; both files must be readable."""
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
     form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     certified = certificates(certfile)[0].public_key().public_bytes(*form)
     return certified == private_key(keyfile).public_key().public_bytes(*form)
@@ -211,6 +217,23 @@ def check(config: Config, findings: Findings) -> None:
         check_notifier(notifier, findings)
     for sink in config.sinks.values():
         check_sink(sink, config.tls, findings)
+    # A file of policies alone, for a back-test, is not about notifiers.
+    has_notifiers = config.clusters or config.notifiers
+    for policy in config.policies.values() if has_notifiers else ():
+        for name in policy.notify or ():
+            path = f"policy.{policy.name}.notify"
+            _check_name(path, name, "notifier", config.notifiers, findings)
+    for silence in config.silences.values():
+        check_silence(silence, findings)
+
+
+def check_silence(silence: SilenceSettings, findings: Findings) -> None:
+    path = f"silence.{silence.name}.end"
+    if not silence.end and not silence.hours:
+        findings.refuse(path, "missing; a silence needs an end, or hours")
+    begin_s, end_s = (read_moment(each) if each else None for each in (silence.begin, silence.end))
+    if begin_s is not None and end_s is not None and end_s <= begin_s:
+        findings.refuse_value(path, shown(silence.end), "is not after begin")
 
 
 def idle_sections(config: Config) -> dict[str, str]:
@@ -237,12 +260,15 @@ def idle_sections(config: Config) -> dict[str, str]:
 def check_servers(config: Config, findings: Findings) -> None:
     for kind, modules in (("cluster", config.clusters), ("consumer", config.consumers)):
         for name, module in modules.items():
-            if not module.servers:
+            if not module.servers and not isinstance(module, ServerlessConsumer):
                 findings.refuse(f"{kind}.{name}.servers", "is empty; must name at least one server")
     for name, consumer in config.consumers.items():
         if consumer.class_name == "storm" and not consumer.zookeeper_path:
             path = f"consumer.{name}.zookeeper-path"
             findings.refuse(path, "missing; must be the zkRoot of Storm's spouts, such as /storm")
+        if isinstance(consumer, CheckpointConsumer) and not all(consumer.locations or [""]):
+            path = f"consumer.{name}.locations"
+            findings.refuse(path, "is empty; must name directories with checkpoints")
     check_lock(config, findings)
 
 

@@ -5,8 +5,17 @@ from pathlib import Path
 
 import msgspec
 
-from warren.config.modules import Cluster, Consumer, Evaluator, HttpServer, Storage
+from warren.config.modules import (
+    CheckpointConsumer,
+    Cluster,
+    Consumer,
+    Evaluator,
+    HttpConsumer,
+    HttpServer,
+    Storage,
+)
 from warren.config.notifiers import NOTIFIERS, Notifier
+from warren.config.policy_sections import PolicySettings, SilenceSettings
 from warren.config.secrets import FrozenMap
 from warren.config.sections import (
     ClientProfile,
@@ -22,6 +31,7 @@ from warren.config.sections import (
     Zookeeper,
 )
 from warren.config.sinks import SINKS, Sink
+from warren.model.policies import Policy
 
 SINGLE: dict[str, type[Section]] = {
     "general": General,
@@ -45,14 +55,20 @@ NAMED: dict[str, Mapping[str, type[Section]]] = {
         "kafka_admin": Consumer,
         "kafka_zk": Consumer,
         "storm": Consumer,
+        "spark_checkpoint": CheckpointConsumer,
+        "http": HttpConsumer,
     },
     "storage": {"inmemory": Storage},
-    "evaluator": {"caching": Evaluator},
+    "evaluator": {"caching": Evaluator, "warren": Evaluator},
     "httpserver": {"": HttpServer},
     "notifier": NOTIFIERS,
     "sink": SINKS,
+    "policy": {"": PolicySettings},
+    "silence": {"": SilenceSettings},
 }
-# Consumers that connect to brokers; the others connect to ZooKeeper.
+# Their order in the file matters.
+IN_ORDER = ("policy",)
+# Consumers that connect to brokers; the others connect to ZooKeeper, or to nothing.
 OF_KAFKA = ("kafka", "kafka_admin")
 # Added if the file has no such section; the environment cannot change these keys of theirs.
 IMPLICIT = {
@@ -92,6 +108,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     httpservers: Mapping[str, HttpServer] = FrozenMap()
     notifiers: Mapping[str, Notifier] = FrozenMap()
     sinks: Mapping[str, Sink] = FrozenMap()
+    policies: Mapping[str, PolicySettings] = FrozenMap()  # in the order of the file
+    silences: Mapping[str, SilenceSettings] = FrozenMap()
+
+    def group_policies(self) -> list[Policy]:
+        """In the order in which they are tried."""
+        return [each.policy() for each in self.policies.values()]
 
     @property
     def history_directory(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from warren.config.config import NAMED, SINGLE
 from warren.config.keys import Key, keys_of
+from warren.config.modules import Consumer
 from warren.config.notifiers import Notifier
 from warren.config.secrets import FrozenMap, Secret, shown
 from warren.config.sections import Section
@@ -26,7 +27,8 @@ do yet. [config/burrow.toml](../config/burrow.toml) shows every key with its def
 `python -m warren.config.document` writes this page and that file from the types.
 
 `warren check-config` prints the configuration in effect, with the origin of each value and with
-secrets masked. It exits 1 if anything is wrong.
+secrets masked, and ends with `OK` and the number of warnings; it exits 1 if anything is wrong.
+`--changed` prints only what differs from the defaults.
 
 **The file.** `--config-dir` names a directory, `--config` a file. In a directory, Warren reads
 the first of `burrow.json`, `burrow.toml`, `burrow.yaml`, `burrow.yml`, `burrow.dotenv` and
@@ -80,6 +82,8 @@ ABOUT = {
     "iam": "A log-in to AWS MSK; client profiles refer to it by name.",
     "cluster": "A Kafka cluster whose topics and log ends are read.",
     "consumer": "Where Warren reads the commits of a cluster's groups.",
+    "spark_checkpoint": "Spark's streaming queries, which commit nothing to Kafka; see "
+    "docs/spark-jobs.md.",
     "storage": "The latest commits of each partition, which verdicts are based on. At most one.",
     "evaluator": "How verdicts are made. At most one.",
     "httpserver": "Where the HTTP API listens.",
@@ -93,6 +97,9 @@ ABOUT = {
     "elasticsearch": "Documents as Telegraf writes them, to Elasticsearch 7 to 9 and OpenSearch.",
     "parquet": "The rows of history, as Parquet files in another place.",
     "delta": "The rows of history, as a Delta table in another place.",
+    "policy": "Warren's own: what holds for some groups and topics, and who has to know. The first "
+    "that matches holds, in the order of the file; see docs/policies.md.",
+    "silence": "Warren's own: nobody is notified about some groups, for a while or at some hours.",
     "console": "A table of the worst groups on stdout, to try it out.",
 }
 
@@ -110,8 +117,14 @@ _IN_USE = {
     "evaluator": "default",
     "httpserver": "default",
 }
-_COMMON: dict[str, type[Section]] = {"notifier": Notifier, "sink": Sink}
-_EXAMPLE_NAMES = {"tls": "mytls", "sasl": "mysasl", "iam": "myiam"}
+_COMMON: dict[str, type[Section]] = {"consumer": Consumer, "notifier": Notifier, "sink": Sink}
+_EXAMPLE_NAMES = {
+    "tls": "mytls",
+    "sasl": "mysasl",
+    "iam": "myiam",
+    "policy": "mypolicy",
+    "silence": "mysilence",
+}
 
 
 def markdown() -> str:
@@ -126,7 +139,7 @@ def toml() -> str:
     """Write config/burrow.toml, which documents every key and is itself a valid configuration."""
     parts = [SAMPLE]
     for kind, struct in SINGLE.items():
-        parts.append(_sample(kind, kind, keys_of(struct)))
+        parts.append(_sample(kind, keys_of(struct), about=ABOUT[kind], is_used=kind in _IN_USE))
     for kind, classes in NAMED.items():
         parts += _samples(kind, classes)
     return "\n\n".join(parts) + "\n"
@@ -191,21 +204,27 @@ def _meaning(key: Key) -> str:
 def _samples(kind: str, classes: Mapping[str, type[Section]]) -> Iterator[str]:
     """Write a section for each class-name: the first with all keys, the others with their own."""
     shared: set[str] = set()
+    in_use = _IN_USE.get(kind, "")
     for class_name, struct in classes.items():
         keys = [key for key in keys_of(struct) if key.name not in shared]
         if any(key.name != "class-name" for key in keys):
-            name = _IN_USE.get(kind) or _EXAMPLE_NAMES.get(kind) or class_name
-            yield _sample(kind, f"{kind}.{name}", keys, class_name)
+            name = in_use or _EXAMPLE_NAMES.get(kind) or class_name
+            is_used = bool(in_use) and not shared
+            path = f"{kind}.{class_name if in_use and shared else name}"
+            yield _sample(
+                path, keys, class_name, about=ABOUT.get(class_name, ABOUT[kind]), is_used=is_used
+            )
         if not shared:
             every = [{key.name for key in keys_of(each)} for each in classes.values()]
-            shared = set.intersection(*every) - {"class-name"}
+            shared = (every[0] if in_use else set.intersection(*every)) - {"class-name"}
 
 
-def _sample(kind: str, path: str, keys: Iterable[Key], class_name: str = "") -> str:
-    about = ABOUT.get(class_name, ABOUT[kind])
-    lines = [*_comment(about), f"[{path}]" if kind in _IN_USE else f"#[{path}]"]
+def _sample(
+    path: str, keys: Iterable[Key], class_name: str = "", *, about: str, is_used: bool
+) -> str:
+    lines = [*_comment(about), f"[{path}]" if is_used else f"#[{path}]"]
     for key in keys:
-        is_set = kind in _IN_USE and (key.is_required or has_default(key))
+        is_set = is_used and (key.is_required or has_default(key))
         value = f'"{class_name}"' if key.name == "class-name" else _value(key)
         lines += ["", *_comment(_meaning(key)), f"{'' if is_set else '#'}{key.name} = {value}"]
     return "\n".join(lines)

@@ -3,9 +3,13 @@
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
+from warren.config.line_numbers import Lines
 from warren.config.secrets import shown
+
+WITH_LINES = ("policy.", "silence.")
 
 
 def one_line(text: str) -> str:
@@ -58,6 +62,22 @@ class Findings:
         near = difflib.get_close_matches(path.rpartition(".")[2], list(known), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         self.unknown.append(one_line(f"{path}: unknown {what}{hint}"))
+
+    def add_lines(self, file: Path) -> None:
+        """Name the line of each problem with a policy or a silence: a file may have hundreds."""
+        has_many = any(problem.path.startswith(WITH_LINES) for problem in self.problems)
+        if has_many or any(text.startswith(WITH_LINES) for text in self.unknown):
+            lines = Lines.of(file)
+            self.problems = [
+                problem._replace(text=lines.added(problem.text, problem.path))
+                if problem.path.startswith(WITH_LINES)
+                else problem
+                for problem in self.problems
+            ]
+            self.unknown = [
+                lines.added(text, text.partition(": ")[0]) if text.startswith(WITH_LINES) else text
+                for text in self.unknown
+            ]
 
     def excuse(self, idle: Mapping[str, str]) -> set[str]:
         """Turn the problems of sections that nothing uses into warnings; returns those sections."""

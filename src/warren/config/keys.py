@@ -11,6 +11,7 @@ Checks of hosts, ports and paths return the text to keep, or raise ValueError wi
 import functools
 import ipaddress
 import re
+import string
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 from urllib.parse import urlsplit
@@ -163,6 +164,20 @@ def _check_port(port: str, lowest: int) -> None:
         raise ValueError(f"port {port} is out of range, {lowest} to 65535")
 
 
+GROUP_FIELDS = ("name", "parent", "id")  # of a checkpoint
+
+
+def group_template(text: str) -> str:
+    """Accept a template of group names; it must tell checkpoints apart."""
+    fields = [part for part in string.Formatter().parse(text) if part[1] is not None]
+    for _, field, form, conversion in fields:
+        if field not in GROUP_FIELDS or form or conversion:
+            raise ValueError(f"there is no {{{field}{form and ':' + form}}}")
+    if not fields:
+        raise ValueError("all checkpoints would be one group")
+    return text
+
+
 class Check(NamedTuple):
     """A further condition for a text, and its description for people."""
 
@@ -223,6 +238,7 @@ ZookeeperParent = Annotated[
     str,
     Check(consumers_parent, "empty, or a path such as /kafka without a slash at its end"),
 ]
+GroupTemplate = Annotated[str, Check(group_template, "a text with {name}, {parent} or {id} in it")]
 KafkaVersion = Annotated[
     str, Check(kafka_version, "a version such as 2.8.0, or 0.10.2.0 for those before 1.0")
 ]

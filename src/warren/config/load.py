@@ -15,6 +15,7 @@ from warren.config import files
 from warren.config.checks import check, idle_sections
 from warren.config.config import (
     IMPLICIT,
+    IN_ORDER,
     LOOKED_UP,
     NAMED,
     OFF_BY_DEFAULT,
@@ -83,6 +84,8 @@ class Assembly:
             httpservers=named["httpserver"],
             notifiers=named["notifier"],
             sinks=named["sink"],
+            policies=named["policy"],
+            silences=named["silence"],
             **{kind: named[kind] for kind in ("tls", "sasl", "iam", *ONLY_ONE)},
             **single,
         )
@@ -105,7 +108,7 @@ class Assembly:
         return FrozenMap(
             {
                 name: module
-                for name, inner in sorted(table.items())
+                for name, inner in (table.items() if kind in IN_ORDER else sorted(table.items()))
                 if (module := self._module(kind, name, inner)) is not None
             }
         )
@@ -196,6 +199,7 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
     config = Assembly(tables, environment, findings).config()
     check(config, findings)
     excused = findings.excuse(idle_sections(config))
+    findings.add_lines(file)
     if findings.problems:
         # An unknown key is often a misspelt one that is now missing.
         raise ConfigError(file, [*map(str, findings.problems), *findings.unknown])

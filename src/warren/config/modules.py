@@ -7,6 +7,7 @@ from msgspec import Meta
 from warren.config.keys import (
     AllowedHost,
     Count,
+    GroupTemplate,
     HostPort,
     Listen,
     Name,
@@ -63,6 +64,13 @@ class Cluster(NamedSection, frozen=True, kw_only=True):
         Seconds,
         key("Seconds between two removals of groups that the brokers no longer have; 0 is never."),
     ] = 0
+    record_reads: Annotated[
+        Seconds,
+        key(
+            "Warren's own. At most so many reads of a single record a second, to tell transaction "
+            "markers from lag; 0 reads none."
+        ),
+    ] = 10
 
 
 class Consumer(Filtered, frozen=True, kw_only=True):
@@ -70,7 +78,8 @@ class Consumer(Filtered, frozen=True, kw_only=True):
         str,
         key(
             "Where Warren reads commits: Kafka's offsets topic; the brokers, polled group by group "
-            "(Warren's own); ZooKeeper; ZooKeeper for Storm's spouts."
+            "(Warren's own); ZooKeeper; ZooKeeper for Storm's spouts; the checkpoints of Spark's "
+            "streaming queries, or reports over HTTP (Warren's own, docs/spark-jobs.md)."
         ),
     ] = "kafka"
     cluster: Annotated[Name, key("The `cluster` section the groups belong to.", example="local")]
@@ -99,8 +108,8 @@ class Consumer(Filtered, frozen=True, kw_only=True):
     group_refresh: Annotated[
         Seconds,
         key(
-            "Warren's own, `kafka_admin`: seconds between polls of the groups; 0 is the cluster's "
-            "`offset-refresh`."
+            "Warren's own, `kafka_admin`, `spark_checkpoint`: seconds between polls of the groups, "
+            "or looks at the checkpoints; 0 is the cluster's `offset-refresh`."
         ),
     ] = 0
     zookeeper_path: Annotated[
@@ -112,6 +121,45 @@ class Consumer(Filtered, frozen=True, kw_only=True):
         ),
     ] = ""
     zookeeper_timeout: Annotated[Period, key("ZooKeeper classes: session time-out, seconds.")] = 30
+
+
+class ServerlessConsumer(Consumer, frozen=True, kw_only=True):
+    """It has no keys about where to connect to."""
+
+    servers: tuple[HostPort, ...] = ()
+    client_profile: str = ""
+    offsets_topic: str = ""
+    start_latest: bool = False
+    backfill_earliest: bool = False
+    isolation_level: Literal["read-committed", "read-uncommitted"] = "read-committed"
+    zookeeper_path: str = ""
+    zookeeper_timeout: int = 0
+
+
+class HttpConsumer(ServerlessConsumer, frozen=True, kw_only=True):
+    """Programs report to it over HTTP."""
+
+    group_refresh: int = 0
+
+
+class CheckpointConsumer(ServerlessConsumer, frozen=True, kw_only=True):
+    """It reads files, through Spark."""
+
+    locations: Annotated[
+        tuple[str, ...],
+        key(
+            "Checkpoints of Spark's streaming queries, or directories that hold some: paths, URLs "
+            "that Spark can read, or patterns with * of either.",
+            example='["s3a://lake/checkpoints/*"]',
+        ),
+    ]
+    group: Annotated[
+        GroupTemplate,
+        key(
+            "How a checkpoint's group is named: {name} is the checkpoint's directory, {parent} the "
+            "one above, {id} the id of the query."
+        ),
+    ] = "{name}"
 
 
 class Storage(Filtered, frozen=True, kw_only=True):
@@ -142,7 +190,13 @@ class Storage(Filtered, frozen=True, kw_only=True):
 
 
 class Evaluator(NamedSection, frozen=True, kw_only=True):
-    class_name: Annotated[str, key("How verdicts are made.")] = "caching"
+    class_name: Annotated[
+        str,
+        key(
+            "How verdicts are made: caching, by Burrow's rules; warren, Warren's own, by Warren's "
+            "(docs/judgement.md). The other one is the second opinion."
+        ),
+    ] = "caching"
     expire_cache: Annotated[Seconds, key("Highest age of a verdict, seconds.")] = 10
     minimum_complete: Annotated[
         float,
@@ -155,6 +209,11 @@ class Evaluator(NamedSection, frozen=True, kw_only=True):
     allowed_lag: Annotated[
         NonNegative, key("Lag, in messages, up to which a partition counts as having none.")
     ] = 0
+
+    @property
+    def says_words(self) -> bool:
+        """Whether Warren's words decide, and not Burrow's rules."""
+        return self.class_name == "warren"
 
 
 class HttpServer(NamedSection, frozen=True, kw_only=True):
@@ -186,6 +245,14 @@ class HttpServer(NamedSection, frozen=True, kw_only=True):
         key(
             "Warren's own. The same for requests that change something: DELETE, and POST of the "
             "log level. It is also valid for reading.",
+            example="secret",
+        ),
+    ] = Secret()
+    report_token: Annotated[
+        Secret,
+        key(
+            "Warren's own. If set, reports of offsets need it or the write-token. It is valid for "
+            "nothing else; without it they need the write-token.",
             example="secret",
         ),
     ] = Secret()

@@ -1,9 +1,9 @@
 """The configuration in effect, for `check-config`: every key, its value, where it came from."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from warren.config.config import Config, Loaded
+from warren.config.config import OFF_BY_DEFAULT, Config, Loaded
 from warren.config.keys import Key, keys_of
 from warren.config.secrets import shown
 from warren.config.sections import Section
@@ -11,10 +11,33 @@ from warren.config.sections import Section
 BARE = re.compile("[A-Za-z0-9_-]+")
 
 
-def render_effective(loaded: Loaded) -> str:
-    """Write TOML-like text, secrets masked, the origin of each value as a comment after it."""
-    sections = _sections(loaded.config)
-    return "\n\n".join(_section(path, section, loaded) for path, section in sections) + "\n"
+def render_effective(loaded: Loaded, *, changed: bool = False) -> str:
+    """Write TOML-like text, secrets masked, the origin of each value as a comment after it.
+
+    With `changed`, write only the keys whose value is not the default.
+    """
+    shown_keys = [
+        (path, section, _changed(path, section, loaded) if changed else keys_of(type(section)))
+        for path, section in _sections(loaded.config)
+    ]
+    # A section that is off by default says something even without keys.
+    return "\n\n".join(
+        _section(path, section, keys, loaded)
+        for path, section, keys in shown_keys
+        if keys or path in OFF_BY_DEFAULT
+    )
+
+
+def _changed(path: str, section: Section, loaded: Loaded) -> list[Key]:
+    """With them the class-name, which no file may leave out."""
+    keys = keys_of(type(section))
+    differ = {
+        key.name
+        for key in keys
+        if getattr(section, key.attribute) != key.default
+        and loaded.origins[f"{path}.{key.name}"] != "default"  # such as ":0" of an unnamed server
+    }
+    return [key for key in keys if key.name in differ or (differ and key.name == "class-name")]
 
 
 def settings_shown(config: Config) -> dict[str, dict[str, str]]:
@@ -50,6 +73,8 @@ def _sections(config: Config) -> Iterator[tuple[str, Section]]:
         ("httpserver", config.httpservers),
         ("notifier", config.notifiers),
         ("sink", config.sinks),
+        ("policy", config.policies),
+        ("silence", config.silences),
     ):
         for name, module in modules.items():
             yield f"{kind}.{name}", module
@@ -67,10 +92,10 @@ def _line(key: Key, value: object) -> str:
     return f"{key.name} = {shown(value)}"
 
 
-def _section(path: str, section: Section, loaded: Loaded) -> str:
+def _section(path: str, section: Section, keys: Iterable[Key], loaded: Loaded) -> str:
     lines = [
         (_line(key, getattr(section, key.attribute)), loaded.origins[f"{path}.{key.name}"])
-        for key in keys_of(type(section))
+        for key in keys
     ]
-    width = min(max(len(text) for text, _ in lines), 60)
+    width = min(max((len(text) for text, _ in lines), default=0), 60)
     return "\n".join([_header(path), *(f"{text:<{width}}  # {origin}" for text, origin in lines)])

@@ -39,6 +39,7 @@ Mechanism = Annotated[
 ]
 
 NotifierLock = Annotated[str, one_of("zookeeper", "kafka", "file", "", fold=str.lower)]
+Exporter = Annotated[str, one_of("kafka-lag-exporter", "kafka_exporter", fold=str.lower)]
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -62,6 +63,14 @@ class General(Section, frozen=True, kw_only=True):
             "Warren's own. The URL of this instance for people, used for links in notifications.",
             default="host and port of the first `httpserver`",
             example="https://warren.example.com",
+        ),
+    ] = ""
+    grafana_url: Annotated[
+        OptionalUrl,
+        key(
+            "Warren's own. A Grafana dashboard that the page links to from a group; in it, "
+            "`{{.Cluster}}`, `{{.Group}}`, `{{.From}}` and `{{.To}}` (ms) are filled in.",
+            example="https://grafana.example.com/lag?var-group={{.Group}}&from={{.From}}",
         ),
     ] = ""
     env_var_prefix: Annotated[
@@ -147,7 +156,7 @@ class Spark(Section, frozen=True, kw_only=True):
 
 
 class Metrics(Section, frozen=True, kw_only=True):
-    """Warren's own: limits the number of series in `/metrics`."""
+    """Warren's own: which series `/metrics` has, and how many at most."""
 
     by_partition: Annotated[
         Regexp,
@@ -175,6 +184,14 @@ class Metrics(Section, frozen=True, kw_only=True):
             "rest."
         ),
     ] = 0
+    also: Annotated[
+        tuple[Exporter, ...],
+        key(
+            "Exporters whose metrics are served too, under their names and labels, so that their "
+            "dashboards go on working.",
+            example='["kafka-lag-exporter"]',
+        ),
+    ] = ()
 
 
 class NamedSection(Section, frozen=True, kw_only=True):

@@ -4,13 +4,16 @@ Anyone may have written these bytes: every length is checked before it is used.
 
 `parse_group_record` never raises, and never does more work than there are bytes. Fields of a
 classic group are named as in Burrow's log; version 4 is version 3 in Kafka's compact forms.
+
+A subscription decides nothing about owners. So one that cannot be read is unknown, and the rest of
+its record counts.
 """
 
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from warren.decode.cursor import Cursor
 from warren.errors import Unreadable
 from warren.model.group_events import (
     ClassicGroup,
@@ -25,70 +28,11 @@ from warren.model.group_events import (
     MemberSeen,
     Partitions,
     Protocol,
+    Resolved,
+    Subscription,
     TopicNames,
+    Topology,
 )
-
-VARINT_BYTES = 5
-
-
-class Cursor:
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-
-    def take(self, size: int, field: str) -> bytes:
-        """Read `size` bytes; raises `Unreadable` with the field if there are fewer."""
-        end = self._at + size
-        if size < 0 or end > len(self._data):
-            raise Unreadable(field)
-        taken = self._data[self._at : end]
-        self._at = end
-        return taken
-
-    def take_up_to(self, size: int) -> bytes:
-        """Read `size` bytes, or as many as there are; a negative size counts as 0."""
-        return self.take(min(max(size, 0), len(self._data) - self._at), "")
-
-    def integer(self, width: int, field: str) -> int:
-        return int.from_bytes(self.take(width, field), signed=True)
-
-    def varint(self, field: str) -> int:
-        number = 0
-        for place in range(VARINT_BYTES):
-            byte = self.take(1, field)[0]
-            number |= (byte & 0x7F) << 7 * place
-            if byte < 0x80:
-                return number
-        raise Unreadable(field)
-
-    def string(self, field: str) -> str:
-        """Read a string; null reads as empty. Bytes that are not UTF-8 become U+FFFD."""
-        size = self.integer(2, field)
-        return self.take(0 if size == -1 else size, field).decode(errors="replace")
-
-    def compact_bytes(self, field: str) -> bytes:
-        return self.take(self.compact_count(field), field)
-
-    def compact_string(self, field: str) -> str:
-        return self.compact_bytes(field).decode(errors="replace")
-
-    def compact_count(self, field: str) -> int:
-        """Read the length of a compact string or array; null counts as 0."""
-        return max(self.varint(field) - 1, 0)
-
-    def uuid(self, field: str) -> UUID:
-        return UUID(bytes=self.take(16, field))
-
-    def integers(self, count: int, field: str) -> tuple[int, ...]:
-        """Read `count` int32; raises `Unreadable` if there are fewer."""
-        return struct.unpack(f">{count}i", self.take(4 * count, field))
-
-    def skip_tagged(self, field: str) -> None:
-        """Skip the tagged fields at the end of a structure."""
-        for _ in range(self.varint(field)):
-            self.varint(field)
-            self.take(self.varint(field), field)
-
 
 NEWEST, FLEXIBLE = 4, 4
 CONSUMER = "consumer"  # the protocol type of groups that read topics; Connect has its own
@@ -165,17 +109,27 @@ class Value:
         if self._version >= 1:
             self._cursor.integer(4, "rebalance_timeout")
         self._cursor.integer(4, "session_timeout")
-        self._bytes("subscription_bytes")
+        subscription = subscribed_topics(self._bytes("subscription_bytes"))
         assigned = assigned_partitions(self._bytes("assignment_bytes"))
         if self._is_flexible:
             self._cursor.skip_tagged("tagged fields")
-        return ClassicMember(member_id, instance_id, client_id, client_host, assigned)
+        return ClassicMember(member_id, instance_id, client_id, client_host, assigned, subscription)
 
     def _bytes(self, field: str) -> bytes | None:
         """Read bytes with their length before them; they may be cut short."""
         plain, compact = self._cursor.integer, self._cursor.compact_count
         size = compact(field) if self._is_flexible else plain(4, field)
         return self._cursor.take_up_to(size) if size > 0 else None
+
+
+def subscribed_topics(data: bytes | None) -> Subscription | None:
+    """Read a member's subscription; all versions start with its topics."""
+    cursor = Cursor(data or b"")
+    try:
+        is_known = cursor.integer(2, "consumer_protocol_version") >= 0
+        return Subscription(cursor.strings("subscription")) if is_known else None
+    except Unreadable:
+        return None
 
 
 def assigned_partitions(data: bytes | None) -> dict[str, Partitions]:
@@ -204,12 +158,36 @@ def read_assignment(cursor: Cursor) -> dict[str, Partitions]:
 __all__ = ["Event", "Malformed", "parse_group_record"]
 
 CLASSIC, GROUP, TOPICS, MEMBER, TARGET_EPOCH, TARGET, CURRENT, EXPRESSION = 2, 3, 4, 5, 6, 7, 8, 16
-OF_A_MEMBER = (MEMBER, TARGET, CURRENT)
-# The target is what a member is to read later; the current assignment is what it reads.
+SHARE_MEMBER, SHARE_GROUP, SHARE_TARGET, SHARE_CURRENT = 10, 11, 13, 14
+STREAMS_GROUP, STREAMS_MEMBER, STREAMS_TARGET, STREAMS_CURRENT, TOPOLOGY = 17, 19, 21, 22, 23
+OF_A_MEMBER = {
+    **dict.fromkeys((MEMBER, TARGET, CURRENT), Protocol.CONSUMER),
+    **dict.fromkeys((SHARE_MEMBER, SHARE_TARGET, SHARE_CURRENT), Protocol.SHARE),
+    **dict.fromkeys((STREAMS_MEMBER, STREAMS_TARGET, STREAMS_CURRENT), Protocol.STREAMS),
+}
+OF_A_GROUP = {
+    CLASSIC: Protocol.CLASSIC,
+    GROUP: Protocol.CONSUMER,
+    SHARE_GROUP: Protocol.SHARE,
+    STREAMS_GROUP: Protocol.STREAMS,
+}
+# The target is what a member is to read later; the current assignment is what it reads. Those of
+# share groups name partitions that several members read, those of streams groups name tasks.
 UNUSED = {
     TARGET_EPOCH: "target assignment epoch",
     TARGET: "target assignment",
-    EXPRESSION: "regular expression",
+    12: "target assignment epoch",
+    SHARE_TARGET: "target assignment",
+    SHARE_CURRENT: "current assignment",
+    15: "share partitions",
+    20: "target assignment epoch",
+    STREAMS_TARGET: "target assignment",
+    STREAMS_CURRENT: "current assignment",
+}
+# What these are called where a key names no group.
+KINDS = {
+    **dict.fromkeys(range(10, 16), "share group"),
+    **dict.fromkeys((17, *range(19, 24)), "streams group"),
 }
 
 
@@ -225,26 +203,29 @@ def _parse(key: Cursor, value: Cursor | None) -> Event:
     kind = key.integer(2, "no key version")
     if kind != CLASSIC and kind not in UNUSED and kind not in READERS:
         raise Unreadable("key version")
-    group = key.string("group")
-    member_id = key.string("member_id") if kind in OF_A_MEMBER else ""
+    group = key.string(KINDS.get(kind, "group"))
+    is_second = kind in OF_A_MEMBER or kind == EXPRESSION
+    second = key.string(KINDS.get(kind, "member_id")) if is_second else ""
     if value is None:
-        return _tombstone(kind, group, member_id)
+        return _tombstone(kind, group, second)
     if kind == CLASSIC:
         return read_classic_group(group, value)
     if kind in UNUSED:
         return Ignored(group, UNUSED[kind])
     if value.integer(2, "no value version") != 0:
         raise Unreadable("value version")
-    return READERS[kind](group, member_id, value)
+    return READERS[kind](group, second, value)
 
 
-def _tombstone(kind: int, group: str, member_id: str) -> Event:
+def _tombstone(kind: int, group: str, second: str) -> Event:
     if kind in OF_A_MEMBER:
-        return MemberGone(group, member_id)
-    if kind == CLASSIC:
-        return GroupDeleted(group, Protocol.CLASSIC)
-    if kind == GROUP:
-        return GroupDeleted(group, Protocol.CONSUMER)
+        return MemberGone(group, second, OF_A_MEMBER[kind])
+    if kind in OF_A_GROUP:
+        return GroupDeleted(group, OF_A_GROUP[kind])
+    if kind == EXPRESSION:
+        return Resolved(group, second, None)
+    if kind == TOPOLOGY:
+        return Topology(group, None)
     return Ignored(group, "tombstone")
 
 
@@ -272,7 +253,80 @@ def _member(group: str, member_id: str, value: Cursor) -> Event:
     value.compact_string("rack_id")
     client_id = value.compact_string("client_id")
     client_host = value.compact_string("client_host")
-    return MemberSeen(group, member_id, instance_id, client_id, client_host)
+    subscription = _subscription(value)
+    return MemberSeen(group, member_id, instance_id, client_id, client_host, subscription)
+
+
+def _subscription(value: Cursor) -> Subscription | None:
+    try:
+        topics = value.compact_strings("subscribed_topic_names")
+        expression = value.compact_string("subscribed_topic_regex")
+    except Unreadable:
+        return None
+    return Subscription(topics, (expression,) if expression else ())
+
+
+def _resolved(group: str, expression: str, value: Cursor) -> Event:
+    return Resolved(group, expression, value.compact_strings("topics"))
+
+
+def _share_epoch(group: str, _: str, value: Cursor) -> Event:
+    return Epoch(group, value.integer(4, "epoch"), Protocol.SHARE)
+
+
+def _share_member(group: str, member_id: str, value: Cursor) -> Event:
+    value.compact_string("rack_id")
+    client_id = value.compact_string("client_id")
+    client_host = value.compact_string("client_host")
+    topics = Subscription(value.compact_strings("subscribed_topic_names"))
+    return MemberSeen(group, member_id, "", client_id, client_host, topics, Protocol.SHARE)
+
+
+def _streams_epoch(group: str, _: str, value: Cursor) -> Event:
+    return Epoch(group, value.integer(4, "epoch"), Protocol.STREAMS)
+
+
+def _streams_member(group: str, member_id: str, value: Cursor) -> Event:
+    instance_id = value.compact_string("group_instance_id")
+    value.compact_string("rack_id")
+    client_id = value.compact_string("client_id")
+    client_host = value.compact_string("client_host")
+    who = instance_id, client_id, client_host
+    return MemberSeen(group, member_id, *who, None, Protocol.STREAMS)
+
+
+def _topology(group: str, _: str, value: Cursor) -> Event:
+    """Read the topics of all parts; those that the application makes for itself count too."""
+    value.integer(4, "epoch")
+    topics: list[str] = []
+    expressions: list[str] = []
+    for _part in range(value.compact_count("subtopologies")):
+        value.compact_string("subtopology_id")
+        topics += value.compact_strings("source_topics")
+        expressions += value.compact_strings("source_topic_regex")
+        _topic_infos(value)  # changelogs
+        value.compact_strings("repartition_sink_topics")
+        topics += _topic_infos(value)  # repartition topics
+        for _copartitioned in range(value.compact_count("copartition_groups")):
+            for _kind in range(3):
+                value.take(2 * value.compact_count("copartition_groups"), "copartition_groups")
+            value.skip_tagged("tagged fields")
+        value.skip_tagged("tagged fields")
+    return Topology(group, Subscription(tuple(topics), tuple(expressions)))
+
+
+def _topic_infos(value: Cursor) -> list[str]:
+    names = []
+    for _ in range(value.compact_count("topic_info")):
+        names.append(value.compact_string("topic_name"))
+        value.integer(4, "partition_count")
+        value.integer(2, "replication_factor")
+        for _config in range(value.compact_count("topic_configs")):
+            value.compact_string("key")
+            value.compact_string("value")
+            value.skip_tagged("tagged fields")
+        value.skip_tagged("tagged fields")
+    return names
 
 
 def _current(group: str, member_id: str, value: Cursor) -> Event:
@@ -300,4 +354,10 @@ READERS: dict[int, Callable[[str, str, Cursor], Event]] = {
     TOPICS: _topic_names,
     MEMBER: _member,
     CURRENT: _current,
+    EXPRESSION: _resolved,
+    SHARE_GROUP: _share_epoch,
+    SHARE_MEMBER: _share_member,
+    STREAMS_GROUP: _streams_epoch,
+    STREAMS_MEMBER: _streams_member,
+    TOPOLOGY: _topology,
 }

@@ -24,7 +24,8 @@ from confluent_kafka.admin import AdminClient
 
 from warren.errors import StartError
 from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
-from warren.spark import jars
+from warren.spark import class_archive, jars
+from warren.spark.class_archive import Recording
 from warren.spark.java import java_home
 
 SETTINGS = {
@@ -67,7 +68,9 @@ class Broker:
     ) -> None:
         """A given directory is kept."""
         self._jars = jars.resolve(jars.BROKER)
-        self._java = java_home() / "bin" / "java"
+        home = java_home()
+        self._java = home / "bin" / "java"
+        self._archive = class_archive.find("broker", home, self._jars)
         self._heap = heap
         self._java_options = java_options
         self._process: subprocess.Popen[bytes] | None = None
@@ -149,11 +152,26 @@ class Broker:
         else:
             self.stop()
 
+    @property
+    def recordings(self) -> list[Recording]:
+        """What to make a class archive from; nothing if there is one."""
+        if self._archive.is_made or not self._class_list.exists():
+            return []
+        return [Recording(self._archive, self._class_list, self._class_path)]
+
+    @property
+    def _class_list(self) -> Path:
+        return self.directory / "classes"
+
+    @property
+    def _class_path(self) -> str:
+        return os.pathsep.join(str(jar) for jar in self._jars)
+
     def _java_command(self, heap: str, *main: str) -> list[str]:
-        class_path = os.pathsep.join(str(jar) for jar in self._jars)
         quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
-        options = (f"-Xmx{heap}", quiet, *self._java_options)
-        return [str(self._java), *options, "-cp", class_path, *main]
+        archive = self._archive.options(self._class_list)
+        options = (f"-Xmx{heap}", quiet, *archive, *self._java_options)
+        return [str(self._java), *options, "-cp", self._class_path, *main]
 
     def _format(self) -> None:
         arguments = ["-t", self.cluster_id, "-c", str(self.directory / "server.properties")]
@@ -174,6 +192,7 @@ class Broker:
                 stdout=output,
                 stderr=output,
                 cwd=self.directory,
+                env=dict(os.environ),  # a copy: Spark may be set up in another thread
                 start_new_session=True,  # Ctrl-C is for us, not for the broker
             )
 

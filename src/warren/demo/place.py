@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from warren.config import Config, load
+from warren.demo.spark_jobs import CHECKPOINTS
 from warren.process.signals import STOPPING
 
 USUAL_PORT = 8000
@@ -31,6 +32,10 @@ topic-refresh = 5
 class-name = "kafka"
 cluster = "demo"
 servers = ["{bootstrap}"]
+[consumer.spark]
+class-name = "spark_checkpoint"
+cluster = "demo"
+locations = ["file:{directory}/{checkpoints}"]
 [storage.default]
 class-name = "inmemory"
 group-denylist = "^burrow-"  # its own progress is not part of the demo
@@ -46,6 +51,7 @@ def configure(home: Path, bootstrap: str, port: int | None, java_options: list[s
     file = home / "burrow.toml"
     text = CONFIGURATION.format(
         directory=home,
+        checkpoints=CHECKPOINTS,
         bootstrap=bootstrap,
         port=(USUAL_PORT if _is_free(USUAL_PORT) else 0) if port is None else port,
         java_options=" ".join(java_options),

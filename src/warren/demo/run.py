@@ -15,7 +15,7 @@ from rich.live import Live
 
 from warren.app import Monitor, monitoring, spark_session
 from warren.config import Config
-from warren.demo import demo_groups, show
+from warren.demo import demo_groups, show, spark_jobs
 from warren.demo.broker import Broker, make_offsets_topic
 from warren.demo.place import configure, directory, interruptible
 from warren.demo.scene import DemoBoard, Scene
@@ -25,6 +25,8 @@ from warren.model.status import Status
 from warren.process import logs
 from warren.process.signals import stopping
 from warren.spark import jars
+from warren.spark.class_archive import made_later
+from warren.spark.session import recordings
 from warren.terminal.live_boards import BoardAnswers
 
 LOOK_S = 1.0
@@ -73,7 +75,8 @@ class Stage:
 def _set_up(
     options: DemoOptions, home: Path, stop: threading.Event, console: Console, stack: ExitStack
 ) -> Stage:
-    _fetch_jars(console)
+    for bundle in (jars.BROKER, jars.SPARK_KAFKA, jars.DELTA):
+        fetch_jars(console, bundle)
     java_options = [*JAVA_OPTIONS, f"-Djava.io.tmpdir={home / 'tmp'}"]
     broker = Broker(offsets_partitions=4, directory=home / "broker", java_options=java_options)
     config = configure(home, broker.bootstrap, options.port, java_options)
@@ -90,19 +93,22 @@ def _set_up(
     with show.step(console, "Reading the offsets topic to its end"):
         stack.enter_context(_judging(monitor, spark, stop))
         _wait_until_read(monitor, scene)
+    jobs = {"spark jobs": partial(spark_jobs.run, spark, scene, home)}
+    stack.enter_context(_threads(jobs, stop))
+    # The next demo starts faster; this one goes on meanwhile.
+    stack.enter_context(made_later([*broker.recordings, *recordings(spark)], lambda: True))
     console.print(show.box(monitor.urls[0], home, keep=options.keep))
     scene.shown.set()
     return Stage(stop, BoardAnswers(config, lambda: monitor.board))
 
 
-def _fetch_jars(console: Console) -> None:
+def fetch_jars(console: Console, bundle: jars.Bundle) -> None:
     """Download the jars the first time, and show the progress."""
-    for bundle in (jars.BROKER, jars.SPARK_KAFKA, jars.DELTA):
-        if jars.is_cached(bundle):
-            continue
-        doing = f"Downloading the jars of {bundle.title} (once)"
-        with show.step(console, doing, partial(_so_far, bundle)):
-            jars.resolve(bundle)
+    if jars.is_cached(bundle):
+        return
+    doing = f"Downloading the jars of {bundle.title} (once)"
+    with show.step(console, doing, partial(_so_far, bundle)):
+        jars.resolve(bundle)
 
 
 def _so_far(bundle: jars.Bundle) -> str:

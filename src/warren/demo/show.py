@@ -14,8 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from warren.demo.demo_groups import GONE, GROUPS
+from warren.demo.spark_jobs import JOBS
+from warren.process.beside import beside
 from warren.serve.v4.shapes import Overview
 from warren.terminal import group_table, words
+from warren.terminal.group_choice import Filter
 
 WIDE = 120  # columns without a terminal: no line of ours is longer
 LOOK_S = 0.5  # between two updates of a step's progress
@@ -42,19 +45,13 @@ def _repeated(status: Status, doing: str, how_far: Callable[[], str] | None) -> 
     if how_far is None:
         yield
         return
-    over = threading.Event()
 
-    def update() -> None:
+    def update(over: threading.Event) -> None:
         while not over.wait(LOOK_S):
             status.update(f"{doing}: {how_far()} ...")
 
-    thread = threading.Thread(target=update, name="progress")
-    thread.start()
-    try:
+    with beside("progress", update):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def box(url: str, home: Path, *, keep: bool) -> Panel:
@@ -65,7 +62,7 @@ def box(url: str, home: Path, *, keep: bool) -> Panel:
         Text("Three things to try:"),
         Text(f"  1. Open {url} and choose a group to see why it has its status"),
         Text(f"  2. curl {url}/v3/kafka/demo/consumer/stalled/status"),
-        Text(f"  3. ./warren status --url {url} --watch"),
+        Text(f"  3. ./warren top --url {url}"),
         Text(),
         Text(f"Log: {home / 'warren.log'}", style="dim"),
         Text(f"Ctrl-C ends the demo; {left}.", style="dim"),
@@ -75,13 +72,13 @@ def box(url: str, home: Path, *, keep: bool) -> Panel:
 
 def table(seen: Overview, console: Console) -> Group:
     """The groups, as many as there is room for."""
-    lines = group_table.lines(seen, group_table.Filter())
+    lines = Filter().choose(group_table.lines(seen))
     shown = group_table.render(seen, lines, console.width, max(console.height - ROOM, 5))
     return Group(Text(), shown)
 
 
 class Outcome:
-    """The status of each of the twelve groups, and when it first had the expected one."""
+    """The status of each of the twelve groups and the Spark jobs; when it had the expected one."""
 
     def __init__(self, began: float) -> None:
         self._began = began
@@ -97,7 +94,7 @@ class Outcome:
             for group, status in zip(cluster.group, cluster.status, strict=True)
         }
         self._known |= self._now.keys()
-        for group in GROUPS:
+        for group in (*GROUPS, *JOBS):
             if self._status(group.name) == group.expected:
                 self._reached_s.setdefault(group.name, now - self._began)
 
@@ -107,18 +104,19 @@ class Outcome:
 
     @property
     def missed(self) -> list[str]:
-        """Groups that never had the expected status."""
+        """Groups that never had the expected status; the Spark jobs start later than they."""
         return [group.name for group in GROUPS if group.name not in self._reached_s]
 
     @property
     def count(self) -> int:
-        return len(self._now)
+        """The groups of the brokers."""
+        return len(self._now.keys() - {job.name for job in JOBS})
 
     def summary(self) -> Table:
-        found = Table(box=ROUNDED, title=f"Result, of {self.count} groups")
+        found = Table(box=ROUNDED, title=f"Result, of {self.count} groups and 2 Spark jobs")
         for head in ("group", "shows", "expected", "is", "after"):
             found.add_column(head, no_wrap=head != "shows")
-        for group in GROUPS:
+        for group in (*GROUPS, *JOBS):
             after = self._reached_s.get(group.name)
             found.add_row(
                 group.name,

@@ -7,16 +7,16 @@ import numpy as np
 from warren.evaluate import rules
 from warren.evaluate.rules import Evidence, Rule
 from warren.model import bounds
-from warren.model.arrays import Floats, Ints
+from warren.model.arrays import Floats, Ints, Mask
 from warren.model.status import Status
 from warren.model.verdicts import Edge, GroupVerdicts, PartitionVerdicts, Verdicts
-from warren.model.window_arrays import WindowArrays, ranges, span
+from warren.model.window_arrays import WindowArrays, ranges, rows_of, span
 
 # Windows judged at once: small enough for a processor's cache, large enough to hide Python.
 CHUNK = 8192
 
 STATUS_OF = np.full(len(Rule), Status.OK, np.uint8)
-STATUS_OF[Rule.STOPPED] = Status.STOP
+STATUS_OF[Rule.STOPPED] = STATUS_OF[Rule.QUERY_GONE] = Status.STOP
 STATUS_OF[Rule.REWOUND] = Status.REWIND
 STATUS_OF[Rule.STALLED] = Status.STALL
 STATUS_OF[Rule.FALLING_BEHIND] = Status.WARN
@@ -28,20 +28,25 @@ class JudgeSettings:
 
     minimum_complete: float = 0.0
     allowed_lag: int = 0
+    says_words: bool = False  # Warren's words decide instead of Burrow's rules
 
 
-def judge(arrays: WindowArrays, settings: JudgeSettings, now_s: int) -> Verdicts:
+def judge(
+    arrays: WindowArrays, settings: JudgeSettings, now_s: int, gone: Mask | None = None
+) -> Verdicts:
     """Judge every partition, then every group by its partitions.
 
-    A group is judged as of the moment up to which its commits have been read, never after `now_s`:
-    commits that we have not read yet must not look like silence.
+    `gone` are the groups whose query has ended, if there are any. A group is judged as of the
+    moment up to which its commits have been read, never after `now_s`: commits that we have not
+    read yet must not look like silence.
     """
-    row, count = arrays.rows(), arrays.pair_count
+    row, count = arrays.rows, arrays.pair_count
     lines = np.concatenate([[0], np.cumsum(count)])
     first = np.append(lines[arrays.group_pair], lines[-1])
     as_of_ms = _as_of_ms(arrays.as_of_s, now_s)
     of_line = np.repeat(as_of_ms, np.diff(first))
-    partitions = _judge_partitions(arrays, row, of_line, settings)
+    is_gone = None if gone is None else np.repeat(gone, np.diff(first))
+    partitions = _judge_partitions(arrays, row, of_line, settings, is_gone)
     return Verdicts(
         now_s,
         arrays.groups,
@@ -59,7 +64,11 @@ def _as_of_ms(as_of_s: Floats, now_s: int) -> Ints:
 
 
 def _judge_partitions(
-    arrays: WindowArrays, row: Ints, as_of_ms: Ints, settings: JudgeSettings
+    arrays: WindowArrays,
+    row: Ints,
+    as_of_ms: Ints,
+    settings: JudgeSettings,
+    is_gone: Mask | None,
 ) -> PartitionVerdicts:
     filled, count = arrays.filled[row], arrays.pair_count
     complete = filled.astype(np.float32) / np.float32(arrays.offset.shape[1])
@@ -74,14 +83,16 @@ def _judge_partitions(
         some = behind[chunk : chunk + CHUNK]
         where = span(row[some])
         evidence = Evidence(  # in memory column by column, as the rules go
-            np.asfortranarray(arrays.offset[where]),
+            np.asfortranarray(rows_of(arrays.offset, where)),
             np.stack([start.committed_ms[some], end.committed_ms[some]], axis=1),
-            np.asfortranarray(arrays.lag[where]),
+            np.asfortranarray(rows_of(arrays.lag, where)),
             current_lag[some],
             arrays.lowest_end[some],
             arrays.stopped[row[some]],
         )
         rule[some] = rules.decide(evidence, settings.allowed_lag, as_of_ms[some])
+    if is_gone is not None:
+        rule[is_gone & judged & ~caught_up] = Rule.QUERY_GONE
     return PartitionVerdicts(
         topic=np.repeat(arrays.pair_topic.astype(np.int32), count),
         partition=ranges(np.zeros_like(count), count).astype(np.int32),

@@ -28,6 +28,7 @@ class Rule(IntEnum):
     STALLED = 5  # STALL
     FALLING_BEHIND = 6  # WARN
     CATCHING_UP = 7  # OK
+    QUERY_GONE = 8  # STOP; Warren's own, of programs that say that they ended: before all but OK
 
 
 class Evidence(NamedTuple):

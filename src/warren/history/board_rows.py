@@ -13,11 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warren.config.sections import HistorySettings
+from warren.history.number_columns import (
+    folded_values,
+    group_values,
+    number_columns,
+    partition_values,
+)
+from warren.history.word_columns import word_columns
 from warren.model import bounds
 from warren.model.arrays import Bytes, Codes, Ints, Mask
 from warren.model.board import NO_END, Board, ClusterBoard, TopicEnds
 from warren.model.granularity import Granularity, Level
 from warren.model.kafka_names import readable
+from warren.model.numbers import GroupNumbers
 from warren.model.tables import GROUP, HISTORY, LOG_END, PARTITION
 from warren.model.verdicts import PartitionVerdicts, Verdicts
 
@@ -65,12 +73,12 @@ def without(moment: pa.Table, groups: Mapping[str, AbstractSet[str]]) -> pa.Tabl
 def _cluster_rows(
     moment_ms: int, name: str, cluster: ClusterBoard, granularity: Granularity
 ) -> list[pa.Table]:
-    verdicts = cluster.verdicts
+    verdicts, numbers = cluster.verdicts, cluster.numbers
     levels = granularity.levels(verdicts.names)
     kinds = {
-        GROUP: _group_rows(verdicts),
+        GROUP: _group_rows(verdicts, numbers.groups),
         LOG_END: _end_rows(cluster.ends, _end_levels(cluster, levels, granularity.usual)),
-        PARTITION: _partition_rows(verdicts, levels),
+        PARTITION: _partition_rows(moment_ms, cluster, levels),
     }
     return [_with_common_columns(columns, moment_ms, name, kind) for kind, columns in kinds.items()]
 
@@ -108,7 +116,7 @@ def _named(places: Codes, names: tuple[str, ...]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(places), _texts(names))
 
 
-def _group_rows(verdicts: Verdicts) -> dict[str, pa.Array]:
+def _group_rows(verdicts: Verdicts, numbers: GroupNumbers) -> dict[str, pa.Array]:
     groups, partitions = verdicts.groups, verdicts.partitions
     worst, begin = groups.max_lag_line, groups.first[:-1]
     committed = np.where(partitions.filled > 0, partitions.end.offset, 0)
@@ -122,11 +130,13 @@ def _group_rows(verdicts: Verdicts) -> dict[str, pa.Array]:
         "committed_ms": pa.array(newest_ms, mask=newest_ms == NEVER),
         "max_lag": pa.array(partitions.current_lag[worst]),
         "partitions": pa.array(groups.partition_count.astype(np.int32)),
+        **number_columns(group_values(numbers)),
     }
 
 
-def _partition_rows(verdicts: Verdicts, levels: Bytes) -> dict[str, pa.Array]:
+def _partition_rows(moment_ms: int, cluster: ClusterBoard, levels: Bytes) -> dict[str, pa.Array]:
     """One row for each partition, or for each topic of groups that are kept by topic."""
+    verdicts, numbers = cluster.verdicts, cluster.numbers.partitions
     partitions, first = verdicts.partitions, verdicts.groups.first
     group = np.repeat(np.arange(len(levels), dtype=np.int32), np.diff(first))
     level = np.repeat(levels, np.diff(first))
@@ -137,6 +147,11 @@ def _partition_rows(verdicts: Verdicts, levels: Bytes) -> dict[str, pa.Array]:
     newest_ms = np.where(never, NEVER, partitions.end.committed_ms[kept])
     newest_ms = folded.replace(kept, newest_ms, folded.newest_ms)
     max_lag = folded.replace(kept, partitions.current_lag[kept], folded.max_lag)
+    of_folded = folded_values(numbers, folded.lines, folded.at)
+    values = {
+        name: folded.replace(kept, array, of_folded[name])
+        for name, array in partition_values(numbers, kept).items()
+    }
     return {
         "group": _named(group[kept], verdicts.names),
         "topic": _named(partitions.topic[kept], verdicts.topics),
@@ -157,7 +172,17 @@ def _partition_rows(verdicts: Verdicts, levels: Bytes) -> dict[str, pa.Array]:
         ),
         "owner": _named_unless(is_folded, partitions.owner[kept], verdicts.owners),
         "client": _named_unless(is_folded, partitions.client[kept], verdicts.owners),
+        **number_columns(values, _exact(cluster, kept)),
+        **word_columns(moment_ms, cluster, kept, is_folded),
     }
+
+
+def _exact(cluster: ClusterBoard, kept: Ints) -> Mask:
+    """The lines that are judged by their age: a back-test needs it to the last digit."""
+    settings = cluster.judgement.settings if cluster.judgement else None
+    if settings is None:
+        return np.zeros(len(kept), np.bool_)
+    return ~np.isnan(settings.max_time_lag_s[kept])
 
 
 def _named_unless(absent: Mask, places: Codes, names: tuple[str, ...]) -> pa.DictionaryArray:
@@ -182,9 +207,10 @@ class _Folded:
     """The partitions of the chosen groups, combined by topic."""
 
     def __init__(self, verdicts: Verdicts, begins: Mask, chosen: Mask) -> None:
-        partitions, lines = verdicts.partitions, np.flatnonzero(chosen)
+        partitions = verdicts.partitions
+        self.lines = lines = np.flatnonzero(chosen)
         self.is_first = begins & chosen
-        at = np.flatnonzero(begins[lines])
+        self.at = at = np.flatnonzero(begins[lines])
         self.count = np.diff(at, append=len(lines)).astype(np.int32)
         lag, is_known = partitions.current_lag[lines], partitions.filled[lines] > 0
         self.lag, self.max_lag = bounds.sums(lag, at), np.maximum.reduceat(lag, at)
@@ -234,4 +260,5 @@ def _end_rows(ends: TopicEnds, levels: Bytes) -> dict[str, pa.Array]:
         "partition": pa.array(partition[kept], mask=folded),
         "offset": pa.array(np.where(folded, total[topic[kept]], ends.end[kept])),
         "partitions": pa.array(members[topic[kept]], mask=~folded),
+        "log_start": pa.array(ends.start[kept], mask=folded | (ends.start[kept] == NO_END)),
     }

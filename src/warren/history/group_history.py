@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 from warren.history.memory_queries import GAP, Kept
+from warren.model.history_question import STEPS
 from warren.model.period import Period
 from warren.model.status import Status
 
-STEPS, COLUMNS = 500, 100  # of the curve, and of the heat map
+COLUMNS = 100  # of the heat map
 NAMES = {status.value: status.name for status in Status}
 
 Json = dict[str, Any]
@@ -56,6 +57,7 @@ def curve(kept: Kept, period: Period, most: int = STEPS) -> Json:
         "times_ms": times,
         "lag": [row.get("lag") for row in spread],
         "max_lag": [row.get("max_lag") for row in spread],
+        "age_s": [_tenths(row.get("age_s")) for row in spread],
         "status": [_name(row.get("status")) for row in spread],
         "offset": [row.get("offset") for row in spread],
     }
@@ -92,6 +94,11 @@ def heat_map(kept: Kept, period: Period, lines: int) -> Json:
         "lag": [[row.get("lag") for row in rows] for rows in spread],
         "status": [[_name(row.get("status")) for row in rows] for rows in spread],
     }
+
+
+def _tenths(seconds: float | None) -> float | None:
+    """As history rounds them: a single-precision number has more digits."""
+    return None if seconds is None else round(seconds, 1)
 
 
 def _in_order(line: tuple[str, int | None]) -> tuple[str, int]:

@@ -33,6 +33,7 @@ MOMENTS = pa.schema(
     ]
 )
 NAME = ["cluster", "group"]
+MOST = ("lag", "max_lag", "status", "age_s")  # the worst of a step counts
 Name = tuple[str, str]
 
 
@@ -57,7 +58,7 @@ class Kept(Protocol):
         ...
 
     def steps(self, since_ms: int, step_ms: int, names: Sequence[Name] | None = None) -> pa.Table:
-        """Groups by step of time: the worst status and lag of each step, and its last offset."""
+        """Groups by step of time: the worst status, lag and age of each, and its last offset."""
         ...
 
     def heat(self, lines: int, since_ms: int, step_ms: int) -> tuple[int, pa.Table]:
@@ -111,11 +112,12 @@ class InMemory:
                 *((name, "sum") for name in ("lag", "offset", "lag_wide", "offset_wide")),
                 ("max_lag", "max"),
                 ("status", "max"),
+                ("age_s", "max"),
             ]
         )
         columns = {name: added[name] for name in ("cluster", "group", "moment_ms")}
         columns |= {name: _bounded(added, name) for name in wide}
-        columns |= {name: added[f"{name}_max"] for name in ("max_lag", "status")}
+        columns |= {name: added[f"{name}_max"] for name in ("max_lag", "status", "age_s")}
         return type(self)(pa.table({**columns, "kind": pa.repeat(GROUP, len(added))}))
 
     def steps(self, since_ms: int, step_ms: int, names: Sequence[Name] | None = None) -> pa.Table:
@@ -302,13 +304,13 @@ def _steps(rows: pa.Table, by: list[str], since_ms: int, step_ms: int) -> pa.Tab
     stepped = _with_step(rows, since_ms, step_ms).sort_by("moment_ms")
     found = stepped.group_by([*by, "step"], use_threads=False).aggregate(
         [
-            *((name, "max") for name in ("lag", "max_lag", "status")),
+            *((name, "max") for name in MOST),
             ("offset", "last", pc.ScalarAggregateOptions(skip_nulls=False)),
             ("moment_ms", "count"),
         ]
     )
     columns = {name: found[name] for name in (*by, "step")}
-    columns |= {name: found[f"{name}_max"] for name in ("lag", "max_lag", "status")}
+    columns |= {name: found[f"{name}_max"] for name in MOST}
     columns |= {"offset": found["offset_last"], "moments": found["moment_ms_count"]}
     return _sorted(pa.table(columns), [])
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warren.config import Spark
+from warren.config import Config, Spark
 from warren.history.memory_queries import Kept
 from warren.history.table_files import TableFiles, small
 from warren.model.period import Period
@@ -24,6 +24,7 @@ class Past:
     period: Period
     cluster: str = ""  # empty: all of them
     spark: Spark = field(default_factory=Spark)
+    config: Config | None = None  # None: only the directory is known
 
     @contextmanager
     def reading(self, group: str = "", kinds: Sequence[str] = ()) -> Iterator[Kept]:
@@ -42,15 +43,13 @@ class Past:
                 yield kept
 
     @contextmanager
-    def session(self) -> "Iterator[SparkSession]":
+    def session(self, name: str = "warren report") -> "Iterator[SparkSession]":
         """Start a Spark session for this command."""
         from warren.spark import jars
         from warren.spark.session import start_session, stop_session
 
         conf, memory = self.spark.conf, self.spark.driver_memory
-        spark = start_session(
-            self.spark.master, "warren report", conf, memory, bundles=(jars.DELTA,)
-        )
+        spark = start_session(self.spark.master, name, conf, memory, bundles=(jars.DELTA,))
         try:
             yield spark
         finally:

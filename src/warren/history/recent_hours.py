@@ -2,7 +2,7 @@
 
 Every moment that this instance writes is added here too. After a start the table is read once, and
 an instance that does not write history follows the one that does. Packed into arrays, a partition
-takes 5 to 9 bytes a moment, a group 17 to 25. When memory is full the oldest moments are dropped,
+takes 5 to 9 bytes a moment, a group 21 to 29. When memory is full the oldest moments are dropped,
 and requests for them read the table.
 """
 
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from warren.history.memory_queries import InMemory
 from warren.history.table_files import QUERIED
-from warren.model.arrays import AnyArray, Bytes, Codes, Ints
+from warren.model.arrays import AnyArray, Bytes, Codes, Ints, Singles
 from warren.model.health import RecentHealth
 from warren.model.period import Period
 from warren.model.tables import GROUP, HISTORY, PARTITION
@@ -59,6 +59,7 @@ class _Cluster:
     lag: Ints
     max_lag: Ints  # NULL is null
     offset: Ints
+    age_s: Singles  # NaN is null
     lines: _Lines | None  # None: dropped
     line_status: Bytes
     line_lag: Ints  # 32 bits if it fits
@@ -66,7 +67,7 @@ class _Cluster:
     def parts(self, kind: str) -> Sequence[object]:
         """Everything that takes memory."""
         if kind == GROUP:
-            return self.names, self.status, self.lag, self.max_lag, self.offset
+            return self.names, self.status, self.lag, self.max_lag, self.offset, self.age_s
         if self.lines is None:
             return ()
         lines = (self.lines.topics, self.lines.first, self.lines.topic, self.lines.partition)
@@ -264,6 +265,7 @@ def _cluster(
         lag=_shrink(_place_values(groups["lag"], of_group, len(names), 0)),
         max_lag=_shrink(_place_values(groups["max_lag"], of_group, len(names), NULL)),
         offset=_place_values(groups["offset"], of_group, len(names), NULL),
+        age_s=_place_ages(groups["age_s"], of_group, len(names)),
         lines=_Lines(topics, first, topic[order], partition[order]),
         line_status=lines["status"].to_numpy()[order].astype(np.uint8),
         line_lag=_shrink(lines["lag"].to_numpy()[order]),
@@ -282,6 +284,12 @@ def _place_values(column: pa.ChunkedArray, at: Codes, length: int, otherwise: in
     return values
 
 
+def _place_ages(column: pa.ChunkedArray, at: Codes, length: int) -> Singles:
+    ages = np.full(length, np.nan, np.float32)
+    ages[at] = column.fill_null(np.nan).to_numpy()
+    return ages
+
+
 def _encode_names(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Codes]:
     """The distinct names, sorted, and the place of each row's name among them."""
     encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
@@ -298,6 +306,8 @@ def _group_rows(cluster: str, group: str, known: Sequence[tuple[int, _Cluster, i
     for name in ("status", "lag", "max_lag", "offset"):
         values = np.array([getattr(of, name)[place] for _, of, place in seen], np.int64)
         columns[name] = pa.array(values, mask=values == NULL)
+    ages = np.array([of.age_s[place] for _, of, place in seen], np.float32)
+    columns["age_s"] = pa.array(ages, mask=np.isnan(ages))
     return _with_common_columns(columns, len(seen), cluster, group, GROUP)
 
 

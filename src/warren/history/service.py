@@ -7,8 +7,9 @@ at once, and a query that takes too long is cancelled.
 
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,10 +20,12 @@ from warren.errors import NoHistory, NotKept
 from warren.history import group_history, spark_queries
 from warren.history.memory_queries import Kept
 from warren.history.recent_hours import Recent
+from warren.history.report.formats import as_tables
+from warren.history.report.summary import make
 from warren.history.table import failures
 from warren.history.table_files import TableFiles, small
-from warren.model.history_question import HistoryQuestion
-from warren.model.tables import GROUP, PARTITION
+from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.tables import GROUP, LOG_END, PARTITION
 
 POOL = "history readers"
 AT_ONCE = 2  # queries
@@ -52,24 +55,40 @@ class HistoryService:
     def from_memory(self, question: HistoryQuestion) -> str:
         """Reply as `from_table` does, at once; empty when memory does not reach back far enough."""
         kept = self.recent.kept(
-            question.cluster, question.group, question.period, partitions=question.partitions > 0
+            question.cluster, question.group, question.period, partitions=_by_partition(question)
         )
         return "" if kept is None else _answer(kept, question)
 
     def from_table(self, question: HistoryQuestion) -> str:
         """Reply with JSON: a status code, and the answer to pass on."""
-        kinds = (GROUP, PARTITION) if question.partitions else (GROUP,)
+        kinds = (GROUP, PARTITION) if _by_partition(question) else (GROUP,)
+        return self._read(question, kinds, partial(_answer, question=question))
+
+    def report(self, question: ReportQuestion) -> str:
+        """Reply as `from_table` does."""
+
+        def answer(kept: Kept) -> str:
+            return _reply(200, as_tables(make(kept, question.period, question.top)))
+
+        return self._read(question, (GROUP, LOG_END), answer)
+
+    def _read(
+        self,
+        question: HistoryQuestion | ReportQuestion,
+        kinds: Sequence[str],
+        answer: Callable[[Kept], str],
+    ) -> str:
+        where = (question.period, question.cluster, question.group)
         try:
             with failures(f"history cannot be read from {self._directory}"):
                 with _one_of(self._scans):
-                    kept = small(
-                        self.files, question.period, question.cluster, question.group, kinds
-                    )
+                    kept = small(self.files, *where, kinds)
                     if kept is not None:
-                        return _answer(kept, question)
+                        return answer(kept)
                 with self._turn() as spark:
-                    where = (self._directory, question.period, question.cluster, question.group)
-                    return _answer(spark_queries.kept(spark, *where), question)
+                    rows = spark_queries.kept(spark, self._directory, *where)
+                    with rows.cached() as cached:
+                        return answer(cached)
         except NoAnswerNow as busy:
             return _reply(503, {"error": True, "message": str(busy)})
         except NoHistory as nothing:
@@ -121,8 +140,13 @@ def _limited(context: SparkContext) -> Iterator[None]:
         timer.cancel()
 
 
+def _by_partition(question: HistoryQuestion) -> bool:
+    return question.partitions > 0 or bool(question.topic)
+
+
 def _answer(kept: Kept, question: HistoryQuestion) -> str:
-    curve = group_history.curve(kept, question.period)
+    some = kept.together(question.topic, question.partition) if question.topic else kept
+    curve = group_history.curve(some, question.period, question.steps)
     if not curve["moments"] and not question.is_known:
         message = "there is no such group, and history has none of that name in that period"
         return _reply(404, {"error": True, "message": message})
@@ -133,7 +157,7 @@ def _answer(kept: Kept, question: HistoryQuestion) -> str:
             "group": question.group,
             **question.period._asdict(),
             **curve,
-            "incidents": group_history.incidents(kept),
+            "incidents": group_history.incidents(some),
             "heat_map": group_history.heat_map(kept, question.period, question.partitions),
         },
     )

@@ -15,14 +15,15 @@ from pyspark import StorageLevel
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from warren.errors import NoHistory
 from warren.history.memory_queries import GAP, LINE, Name, sample_moments
 from warren.model import bounds
 from warren.model.period import Period, day
-from warren.model.tables import GROUP, LOG_END, PARTITION
+from warren.model.tables import GROUP, HISTORY, LOG_END, NUMBERS, PARTITION, WORDS
 
-NOT_OF_GROUPS = {"day", "topic", "owner", "client"}
+NOT_OF_GROUPS = {"day", "topic", "owner", "client", "log_start", *NUMBERS, *WORDS} - {"age_s"}
 
 MOMENTS = """
 WITH seen AS (SELECT DISTINCT cluster, moment_ms FROM {groups}),
@@ -106,7 +107,7 @@ def kept(
 ) -> "InSpark":
     """All rows of a period, of one cluster or group if named."""
     try:
-        rows = spark.read.format("delta").load(directory)
+        rows = with_all_columns(spark.read.format("delta").load(directory))
     except AnalysisException as error:
         raise NoHistory(directory) from error
     in_days = F.col("day").between(day(period.since_ms), day(period.until_ms))
@@ -115,6 +116,14 @@ def kept(
     if cluster:
         rows = rows.where(F.col("cluster") == cluster)
     return InSpark(rows.where(F.col("group") == group) if group else rows)
+
+
+def with_all_columns(rows: DataFrame) -> DataFrame:
+    """Add those that a table of an older version lacks, as nulls."""
+    there = set(rows.columns)
+    types = {each.name: each.dataType for each in from_arrow_schema(HISTORY)}
+    lacking = {name: F.lit(None).cast(types[name]) for name in types.keys() - there}
+    return rows.withColumns(lacking) if lacking else rows
 
 
 class InSpark:
@@ -147,6 +156,7 @@ class InSpark:
             _bounded("lag"),
             F.max(F.coalesce("max_lag", "lag")).alias("max_lag"),
             F.max("status").alias("status"),
+            F.max("age_s").alias("age_s"),
             _bounded("offset"),
         )
         return InSpark(added.withColumn("kind", F.lit(GROUP)))
@@ -214,6 +224,7 @@ def _steps(rows: DataFrame, by: Sequence[str], since_ms: int, step_ms: int) -> p
         F.max("lag").alias("lag"),
         F.max("max_lag").alias("max_lag"),
         F.max("status").alias("status"),
+        F.max("age_s").alias("age_s"),
         F.max_by("offset", "moment_ms").alias("offset"),
         F.count("*").alias("moments"),
     )

@@ -84,12 +84,15 @@ def make(spark: SparkSession, directory: str) -> None:
 
 
 def append(spark: SparkSession, directory: str, rows: pa.Table, writer: str) -> None:
-    """Add the rows of one moment. The same moment of the same writer is added once only."""
+    """Add the rows of one moment. The same moment of the same writer is added once only.
+
+    A table of an older version gets the columns that it lacks with the first moment.
+    """
     with _in_spark(spark, rows) as frame:
         ordered = frame.select(*HISTORY.names).coalesce(_tasks(spark))
         appending = ordered.write.format("delta").mode("append").partitionBy(*PARTITIONED_BY)
         once = {"txnAppId": writer, "txnVersion": str(rows["moment_ms"][0])}
-        appending.options(**once).save(directory)
+        appending.options(**once, mergeSchema="true").save(directory)
 
 
 @contextmanager

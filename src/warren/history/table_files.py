@@ -33,7 +33,7 @@ ROWS = pa.schema([field for field in HISTORY if field.name != "day"])
 # The columns that our queries use; the others are for other readers of the table.
 QUERIED = (
     *("cluster", "moment_ms", "kind", "group", "topic", "partition"),
-    *("status", "lag", "offset", "max_lag", "partitions"),
+    *("status", "lag", "offset", "max_lag", "partitions", "age_s"),
 )
 SMALL_ROWS = 5_000_000  # in the files to read, which takes a second or two
 FORMAT = ds.ParquetFileFormat()
@@ -176,7 +176,11 @@ def small(
 
 
 def read(
-    files: Sequence[File], period: Period, group: str = "", kinds: Sequence[str] = ()
+    files: Sequence[File],
+    period: Period,
+    group: str = "",
+    kinds: Sequence[str] = (),
+    columns: Sequence[str] = QUERIED,
 ) -> pa.Table:
     """The rows of a period, of one group or some kinds if named."""
     chosen = (pc.field("moment_ms") >= period.since_ms) & (pc.field("moment_ms") <= period.until_ms)
@@ -189,7 +193,7 @@ def read(
         for each in files
     ]
     some = ds.FileSystemDataset(fragments, ROWS, FORMAT, DISK)
-    return some.to_table(columns=[*QUERIED], filter=chosen)
+    return some.to_table(columns=[*columns], filter=chosen)
 
 
 def _newest_checkpoint(names: Iterable[str]) -> tuple[int, list[str]]:

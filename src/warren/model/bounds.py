@@ -21,18 +21,27 @@ HALF = 32  # bits
 
 def lag(end: Ints, offset: Ints) -> Ints:
     """How far offsets are behind the end of their log; 0 if they are beyond it."""
+    if offset.size and int(offset.min()) >= 0:  # then nothing can wrap around
+        return np.asarray(np.maximum(end, offset) - offset)
     return np.maximum(minus(end, offset), 0)
 
 
 def minus(left: Ints | int, right: Ints | int) -> Ints:
     """Subtract; a difference out of range becomes LEAST or MOST."""
     left, right = np.asarray(left, np.int64), np.asarray(right, np.int64)
+    if _is_moderate(left) and _is_moderate(right):
+        return np.asarray(left - right)
     with np.errstate(over="ignore"):  # NumPy warns only about single numbers
         difference = left - right
     wrapped = ((left ^ right) & (left ^ difference)) < 0
     if wrapped.any():
         difference = np.where(wrapped, np.where(left < 0, LEAST, MOST), difference)
     return np.asarray(difference)
+
+
+def _is_moderate(values: Ints) -> bool:
+    """Whether a difference of two of these cannot be out of range."""
+    return not values.size or (int(values.min()) > LEAST // 2 and int(values.max()) < MOST // 2)
 
 
 def sums(values: Ints, first: Ints) -> Ints:

@@ -1,8 +1,10 @@
 """The records about groups as events, one per record: decoded in `decode`, folded in `windows`.
 
-Two protocols write them. A *classic* group is one record that lists all its members. A KIP-848
-group (`Epoch`, `MemberSeen`, `MemberAssigned`, `MemberGone`, `TopicNames`) has separate records for
-each member and each of its assignments, and refers to topics by id.
+Several protocols write them. A *classic* group is one record that lists all its members. A KIP-848
+group (`Epoch`, `MemberSeen`, `MemberAssigned`, `MemberGone`, `TopicNames`, `Resolved`) has separate
+records for each member and each of its assignments, and refers to topics by id. Share groups and
+streams groups have an epoch and members of the same kind; a streams group's topics are in its
+`Topology`.
 """
 
 from collections.abc import Mapping
@@ -17,6 +19,15 @@ Partitions = tuple[int, ...]
 class Protocol(StrEnum):
     CLASSIC = "classic"
     CONSUMER = "consumer"  # KIP-848, by the name Kafka's tools give it
+    SHARE = "share"
+    STREAMS = "streams"
+
+
+class Subscription(Struct, frozen=True):
+    """What a member subscribes to."""
+
+    topics: tuple[str, ...] = ()
+    expressions: tuple[str, ...] = ()  # in RE2's dialect; they match whole names
 
 
 class ClassicMember(Struct, frozen=True):
@@ -25,6 +36,7 @@ class ClassicMember(Struct, frozen=True):
     client_id: str
     client_host: str
     assigned: Mapping[str, Partitions]  # by topic name
+    subscription: Subscription | None = None  # None: it cannot be read
 
 
 class ClassicGroup(Struct, frozen=True):
@@ -46,6 +58,15 @@ class GroupDeleted(Struct, frozen=True):
 class Epoch(Struct, frozen=True):
     group: str
     epoch: int
+    protocol: Protocol = Protocol.CONSUMER
+
+
+class PastGeneration(Struct, frozen=True):
+    """An old generation, or epoch, of a group whose newer records were read before."""
+
+    group: str
+    epoch: int
+    protocol: Protocol
 
 
 class MemberSeen(Struct, frozen=True):
@@ -54,6 +75,8 @@ class MemberSeen(Struct, frozen=True):
     instance_id: str
     client_id: str
     client_host: str
+    subscription: Subscription | None = None  # None: not in this record
+    protocol: Protocol = Protocol.CONSUMER
 
 
 class MemberAssigned(Struct, frozen=True):
@@ -68,6 +91,22 @@ class MemberAssigned(Struct, frozen=True):
 class MemberGone(Struct, frozen=True):
     group: str
     member_id: str
+    protocol: Protocol = Protocol.CONSUMER
+
+
+class Resolved(Struct, frozen=True):
+    """The topics that a regular expression matched when the broker looked; None: forgotten."""
+
+    group: str
+    expression: str
+    topics: tuple[str, ...] | None
+
+
+class Topology(Struct, frozen=True):
+    """What a streams group reads; None: forgotten."""
+
+    group: str
+    subscription: Subscription | None
 
 
 class TopicNames(Struct, frozen=True):
@@ -92,10 +131,13 @@ GroupEvent = (
     ClassicGroup
     | GroupDeleted
     | Epoch
+    | PastGeneration
     | MemberSeen
     | MemberAssigned
     | MemberGone
     | TopicNames
+    | Resolved
+    | Topology
     | Ignored
 )
 Event = GroupEvent | Malformed

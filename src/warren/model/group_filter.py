@@ -8,8 +8,7 @@ import re2
 from warren.model.kafka_names import readable
 
 
-@functools.cache
-def compiled(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """Compile in RE2's dialect, which is Go's; raises ValueError with RE2's reason."""
     options = re2.Options()
     options.log_errors = False
@@ -18,6 +17,9 @@ def compiled(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0] if error.args else "not a regular expression"
         raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from error
+
+
+compiled = functools.cache(compile_pattern)  # for the patterns of the configuration
 
 
 class GroupFilter(NamedTuple):

@@ -1,10 +1,11 @@
 """All windows of one cluster as arrays, for the rules to read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from warren.model.arrays import Codes, Counts, Floats, Ints, Mask, UInts
+from warren.model.arrays import AnyArray, Codes, Counts, Floats, Ints, Mask, UInts
 
 
 def ranges(base: Ints, count: Ints) -> Ints:
@@ -19,6 +20,13 @@ def span(rows: Ints) -> slice | Ints:
     if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and (rows[1:] > rows[:-1]).all():
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows
+
+
+def rows_of(array: AnyArray, where: slice | Ints) -> AnyArray:
+    """Whole rows; those that are listed must be there, and NumPy does not check it again."""
+    if isinstance(where, slice):
+        return array[where]
+    return array.take(where, axis=0, mode="clip")
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,15 @@ class WindowArrays:
     client: Codes
     stopped: Mask  # had stopped at the last verdict, and no commit came since
 
-    # By partition, in the order of `rows()`, as of their group's moment.
+    # By partition, in the order of `rows`, as of their group's moment.
+    end_row: Ints  # the row of its log end
     newest_end: Ints
     lowest_end: Ints  # the lowest end that was remembered then
 
+    # By pair: its number in the windows.
+    pair: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @cached_property
     def rows(self) -> Ints:
         """The row of every partition, group by group, topic by topic."""
         return ranges(self.pair_row, self.pair_count)

@@ -6,39 +6,114 @@ from itertools import islice
 
 import numpy as np
 
+from warren.evaluate import reasons
 from warren.model import bounds
 from warren.model.arrays import Ints
+from warren.model.judgement import Judgement, Word
+from warren.model.numbers import UNKNOWN, GroupNumbers, Method, Numbers, PartitionNumbers
 from warren.model.status import Status
 from warren.model.verdicts import Edge, Verdicts
 from warren.model.window_commits import make_commits
 from warren.notify.incidents import Notice
 from warren.notify.message import (
+    NO_OPINION,
+    NOT_KNOWN,
     DigestLine,
     Event,
     GroupResult,
+    Measures,
     Message,
     Offset,
+    Opinion,
     PartitionResult,
     Subject,
 )
 
 
-def group_result(cluster: str, verdicts: Verdicts, line: int) -> GroupResult:
-    """The group with its bad partitions."""
-    groups, status = verdicts.groups, verdicts.partitions.status
-    begin, end = int(groups.first[line]), int(groups.first[line + 1])
-    bad = begin + np.flatnonzero(status[begin:end] > Status.OK)
-    *partitions, maxlag = _partitions(verdicts, np.append(bad, groups.max_lag_line[line]))
+def group_result(
+    cluster: str,
+    verdicts: Verdicts,
+    line: int,
+    numbers: Numbers | None = None,
+    judgement: Judgement | None = None,
+) -> GroupResult:
+    """The group with its bad partitions; a judgement that does not decide counts as none."""
+    groups, judgement = verdicts.groups, judgement if judgement and judgement.decides else None
+    lines = np.append(_bad(verdicts, line, judgement), groups.max_lag_line[line])
+    *partitions, maxlag = _partitions(verdicts, numbers, judgement, lines)
     return GroupResult(
         cluster,
         verdicts.names[line],
-        Status(int(groups.status[line])),
+        _status(verdicts, line, judgement),
         _shortest(groups.complete[line]),
         tuple(partitions),
         int(groups.partition_count[line]),
         maxlag,
         int(groups.total_lag[line]),
+        measures(numbers.groups, line) if numbers else NOT_KNOWN,
+        _word(line, judgement),
     )
+
+
+def _bad(verdicts: Verdicts, line: int, judgement: Judgement | None) -> Ints:
+    """The lines that are bad; else those that a policy wants told all the same."""
+    begin, end = (int(each) for each in verdicts.groups.first[line : line + 2])
+    bad = verdicts.partitions.status[begin:end] > Status.OK
+    if judgement is not None and not bad.any():
+        bad = judgement.word[begin:end] != Word.OK
+    lines: Ints = begin + np.flatnonzero(bad)
+    return lines
+
+
+def _status(verdicts: Verdicts, line: int, judgement: Judgement | None) -> Status:
+    """A word that Burrow's clients know as OK is bad when a policy says so."""
+    status = int(verdicts.groups.status[line])
+    return Status(status if judgement is None else max(status, int(judgement.pages[line])))
+
+
+def _word(line: int, judgement: Judgement | None) -> str:
+    return "" if judgement is None else Word(judgement.group_word[line]).name
+
+
+def _opinion(judgement: Judgement, line: int) -> Opinion:
+    differs = bool(judgement.differs[line])
+    return Opinion(
+        Word(judgement.word[line]).name,
+        reasons.why(judgement, line),
+        reasons.change(judgement, line),
+        int(judgement.since_s[line]) * 1000,
+        Status(judgement.burrow[line]).name if differs else "",
+    )
+
+
+def measures(numbers: GroupNumbers | PartitionNumbers, line: int) -> Measures:
+    """Of one group or partition."""
+    return Measures(
+        lag=_count(numbers.lag[line]),
+        lag_low=_count(numbers.lag_low[line]),
+        lag_high=_count(numbers.lag_high[line]),
+        age_s=_seconds(numbers.age_s[line]),
+        age_low_s=_seconds(numbers.age_low_s[line]),
+        age_high_s=_seconds(numbers.age_high_s[line]),
+        age_method=_method(numbers.age_method[line]),
+        drain_low_s=_seconds(numbers.drain_low_s[line]),
+        drain_high_s=_seconds(numbers.drain_high_s[line]),
+        margin_s=_seconds(numbers.margin_s[line]),
+        lost=_count(numbers.lost[line]),
+    )
+
+
+def _count(value: np.int64) -> int | None:
+    return None if value == UNKNOWN else int(value)
+
+
+def _seconds(value: np.float32) -> float | None:
+    return None if np.isnan(value) else _shortest(value)
+
+
+def _method(value: np.uint8) -> str | None:
+    method = Method(int(value))
+    return None if method is Method.UNKNOWN else method.name.lower()
 
 
 def missing_result(cluster: str, group: str) -> GroupResult:
@@ -46,7 +121,9 @@ def missing_result(cluster: str, group: str) -> GroupResult:
     return GroupResult(cluster, group, Status.NOTFOUND, 1.0, (), 0, None, 0)
 
 
-def _partitions(verdicts: Verdicts, lines: Ints) -> list[PartitionResult]:
+def _partitions(
+    verdicts: Verdicts, numbers: Numbers | None, judgement: Judgement | None, lines: Ints
+) -> list[PartitionResult]:
     table = verdicts.partitions
     start, end = _offsets(table.start, lines), _offsets(table.end, lines)
     return [
@@ -60,6 +137,8 @@ def _partitions(verdicts: Verdicts, lines: Ints) -> list[PartitionResult]:
             end[at] if table.filled[line] else None,
             int(table.current_lag[line]),
             _shortest(table.complete[line]),
+            measures(numbers.partitions, line) if numbers else NOT_KNOWN,
+            _opinion(judgement, line) if judgement else NO_OPINION,
         )
         for at, line in enumerate(lines.tolist())
     ]
@@ -89,6 +168,9 @@ class DueMessage:
     notice: Notice
     place: Place
     reason: str = ""
+    owner: str = ""  # that a policy names
+    numbers: Numbers | None = None  # beside the verdicts of `place`
+    judgement: Judgement | None = None
 
     @property
     def identity(self) -> tuple[Subject, str, str]:
@@ -97,7 +179,11 @@ class DueMessage:
 
     def with_result(self) -> "DueMessage":
         """The same message, without a reference to all verdicts of its moment."""
-        return replace(self, place=self._result()) if self.place else self
+        return (
+            replace(self, place=self._result(), numbers=None, judgement=None)
+            if self.place
+            else self
+        )
 
     def message(self) -> Message:
         subject, notice = self.subject, self.notice
@@ -110,11 +196,12 @@ class DueMessage:
             notice.now_ms,
             self._result(),
             self.reason,
+            owner=self.owner,
         )
 
     def line(self) -> DigestLine:
         subject, notice = self.subject, self.notice
-        status, total_lag = self._status_and_lag()
+        status, total_lag, numbers, word = self._summary()
         return DigestLine(
             subject.cluster,
             subject.group,
@@ -123,17 +210,22 @@ class DueMessage:
             notice.id,
             notice.start_ms,
             self.reason,
+            numbers,
+            word,
+            self.owner,
         )
 
-    def _status_and_lag(self) -> tuple[Status, int]:
+    def _summary(self) -> tuple[Status, int, Measures, str]:
         match self.place:
             case None:
-                return Status.NOTFOUND, 0
-            case GroupResult(status=status, total_lag=total_lag):
-                return status, total_lag
+                return Status.NOTFOUND, 0, NOT_KNOWN, ""
+            case GroupResult() as result:
+                return result.status, result.total_lag, result.numbers, result.word
             case verdicts, line:
-                groups = verdicts.groups
-                return Status(int(groups.status[line])), int(groups.total_lag[line])
+                said = self.judgement if self.judgement and self.judgement.decides else None
+                numbers = measures(self.numbers.groups, line) if self.numbers else NOT_KNOWN
+                status, lag = _status(verdicts, line, said), int(verdicts.groups.total_lag[line])
+                return status, lag, numbers, _word(line, said)
 
     def _result(self) -> GroupResult:
         cluster, group = self.subject.cluster, self.subject.group
@@ -143,7 +235,7 @@ class DueMessage:
             case GroupResult() as result:
                 return result
             case verdicts, line:
-                return group_result(cluster, verdicts, line)
+                return group_result(cluster, verdicts, line, self.numbers, self.judgement)
 
 
 RESERVED = 2  # messages of each minute: for a digest of openings and one of closes

@@ -32,6 +32,38 @@ class Subject(NamedTuple):
 Event = Literal["open", "close"]
 
 
+class Measures(msgspec.Struct, frozen=True):
+    """The numbers of `model.numbers`; None: not known, infinite seconds: never."""
+
+    lag: int | None = None
+    lag_low: int | None = None
+    lag_high: int | None = None
+    age_s: float | None = None
+    age_low_s: float | None = None
+    age_high_s: float | None = None
+    age_method: str | None = None  # of `Method`, in lower case
+    drain_low_s: float | None = None
+    drain_high_s: float | None = None
+    margin_s: float | None = None
+    lost: int | None = None
+
+
+NOT_KNOWN = Measures()
+
+
+class Opinion(msgspec.Struct, frozen=True):
+    """What Warren's evaluator says, if that is the one that decides; see `model.judgement`."""
+
+    word: str = ""
+    why: str = ""  # the evidence, a sentence
+    ends: str = ""  # what would end it, a sentence
+    since_ms: int = 0
+    second: str = ""  # what Burrow's rules would say, if that is something else
+
+
+NO_OPINION = Opinion()
+
+
 class Offset(msgspec.Struct, frozen=True):
     """The first or the last commit of a partition's window."""
 
@@ -51,10 +83,12 @@ class PartitionResult(msgspec.Struct, frozen=True):
     end: Offset | None
     current_lag: int
     complete: float  # the shortest decimal of a float32, so that it prints as in the API
+    numbers: Measures = NOT_KNOWN
+    opinion: Opinion = NO_OPINION
 
 
 class GroupResult(msgspec.Struct, frozen=True):
-    """A group as `/status` shows it, with only the partitions above OK."""
+    """A group as `/status` shows it, with only its bad partitions."""
 
     cluster: str
     group: str
@@ -64,6 +98,8 @@ class GroupResult(msgspec.Struct, frozen=True):
     total_partitions: int
     maxlag: PartitionResult | None  # good or bad, the one with the greatest lag
     total_lag: int
+    numbers: Measures = NOT_KNOWN
+    word: str = ""  # the worst of its partitions, if Warren's evaluator decides
 
 
 class DigestLine(msgspec.Struct, frozen=True):
@@ -76,6 +112,9 @@ class DigestLine(msgspec.Struct, frozen=True):
     id: str
     start_ms: int
     reason: str = ""
+    numbers: Measures = NOT_KNOWN
+    word: str = ""
+    owner: str = ""
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -90,6 +129,7 @@ class Message(msgspec.Struct, frozen=True):
     result: GroupResult
     reason: str = ""  # of a lag alert: "lag is 1200, above 1000"; empty for verdicts
     digest: tuple[DigestLine, ...] = ()
+    owner: str = ""  # who is responsible, as a policy says
 
 
 class Sender(Protocol):

@@ -17,6 +17,7 @@ from warren.errors import LeadershipLost
 from warren.leadership.leadership import Leadership
 from warren.model.board import Board
 from warren.model.health import RoundsHealth
+from warren.model.silence import Silences
 from warren.model.status import Status
 from warren.notify.delivery import Delivery
 from warren.notify.due_message import DueMessage
@@ -34,6 +35,8 @@ from warren.notify.lag_rules import LagRule, LagWatch
 from warren.notify.ledger import Ledger
 from warren.notify.message import Sender, Subject
 from warren.notify.rounds import CurrentCluster, CurrentClusters, NotifierRound, Presence
+from warren.notify.routing import Routing, alarms
+from warren.notify.silence_book import SilenceBook
 
 log = structlog.get_logger()
 
@@ -80,10 +83,12 @@ class Notifying:
         boards: Callable[[], Board],
         leadership: Leadership,
         senders: Mapping[str, Sender],
+        silences: SilenceBook | None = None,
     ) -> None:
         self.problem = ""
         self.restarts = 0
         self._config = config
+        self._silences = silences or SilenceBook(config)
         self._boards = boards
         self._leadership = leadership
         self._has_delivered = threading.Event()
@@ -268,7 +273,11 @@ class Notifying:
         judged = board.clusters.get(this.cluster)
         rules = {name: rule for name, rule in self._rules.items() if rule and judged}
         if judged:
-            this.judge_groups(judged.verdicts)
+            now_s = this.now_ms / 1000
+            silences = Silences(self._silences.all(now_s), this.cluster, now_s)
+            this.routing = Routing.on(judged, silences)
+            this.numbers, this.judgement = judged.numbers, judged.judgement
+            this.judge_groups(judged.verdicts, alarms(judged, now_s))
             for name, rule in rules.items():
                 watch = self._watch(this.cluster, name, rule)
                 this.judge_lags(judged.verdicts, name, watch)

@@ -7,13 +7,26 @@ from typing import NamedTuple
 
 import numpy as np
 
+from warren.model.arrays import Bytes
 from warren.model.board import Board
+from warren.model.judgement import Judgement
+from warren.model.numbers import Numbers
 from warren.model.status import Status
 from warren.model.verdicts import Verdicts
 from warren.notify.due_message import DueMessage, Place
-from warren.notify.incidents import NOTHING, Policy, Record, advance, dropped_closes, notices, trim
+from warren.notify.incidents import (
+    NOTHING,
+    Notice,
+    Policy,
+    Record,
+    advance,
+    dropped_closes,
+    notices,
+    trim,
+)
 from warren.notify.lag_rules import Alarm, LagAlarms, LagWatch
 from warren.notify.message import Subject
+from warren.notify.routing import ANYWHERE, Route, Routing
 
 
 class CurrentCluster(NamedTuple):
@@ -115,7 +128,10 @@ class NotifierRound:
     now_ms: int
     is_gone: Callable[[Subject], bool] = lambda _: True  # of those without a verdict
     current: CurrentCluster = ALL_READ  # names the groups that cannot be judged yet
+    numbers: Numbers | None = None  # beside the verdicts, for what messages say
+    judgement: Judgement | None = None
     new_id: Callable[[], str] = _random_id
+    routing: Routing | None = None  # None: every message goes to every module
     changes: dict[Subject, Record | None] = field(default_factory=dict)
     due: dict[str, dict[Subject, list[DueMessage]]] = field(default_factory=dict)  # by module
     there: list[Subject] = field(default_factory=list)
@@ -123,9 +139,10 @@ class NotifierRound:
     dropped_closes: list[tuple[str, Subject, str]] = field(default_factory=list)  # module first
     skipped: list[Subject] = field(default_factory=list)  # their records do not change
 
-    def judge_groups(self, verdicts: Verdicts) -> None:
-        """Judge groups by verdict, for all modules."""
-        status, policies = verdicts.groups.status, list(self.policies.values())
+    def judge_groups(self, verdicts: Verdicts, alarms: Bytes | None = None) -> None:
+        """Judge groups by verdict, for all modules; `alarms`, by group, say what counts as bad."""
+        status = verdicts.groups.status if alarms is None else alarms
+        policies = list(self.policies.values())
         reports_good = any(policy.threshold <= Status.OK for policy in policies)
         lines = np.arange(len(status)) if reports_good else np.flatnonzero(status > Status.OK)
         places: dict[Subject, int | None] = {
@@ -184,6 +201,16 @@ class NotifierRound:
         if self.is_gone(subject):
             self._examine(subject, Status.NOTFOUND, None, policies, reason)
 
+    def _route(self, place: Place) -> Route:
+        if self.routing is None or not isinstance(place, tuple):
+            return ANYWHERE
+        return self.routing.of(place[1])
+
+    @staticmethod
+    def _may_send(notice: Notice, route: Route) -> bool:
+        bad_for_ms = notice.now_ms - notice.start_ms
+        return notice.event == "close" or route.lets_open(notice.module, bad_for_ms)
+
     def _known(self, module: str) -> list[Subject]:
         return [subject for subject in self.records if subject.module == module]
 
@@ -204,10 +231,13 @@ class NotifierRound:
         if before is None and not any(each.groups.accepts(subject.group) for each in policies):
             return
         record = advance(before or NOTHING, status, self.now_ms, self.new_id)
+        route = self._route(place)
         for policy in policies:
             found = notices(record, status, policy, subject.group, self.now_ms)
+            found = [each for each in found if self._may_send(each, route)]
             if found:
-                messages = [DueMessage(subject, each, place, reason) for each in found]
+                about = (place, reason, route.owner, self.numbers, self.judgement)
+                messages = [DueMessage(subject, each, *about) for each in found]
                 self.due.setdefault(policy.module, {})[subject] = messages
         after = trim(record, status, self.policies, self.now_ms)
         self.dropped_closes += [

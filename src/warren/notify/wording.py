@@ -6,9 +6,11 @@ from urllib.parse import quote
 
 from warren.config import Config
 from warren.model import bounds
+from warren.model.judgement import Word
 from warren.model.kafka_names import readable
 from warren.model.status import Status
-from warren.notify.message import DigestLine, Message, PartitionResult
+from warren.notify import plain_numbers
+from warren.notify.message import DigestLine, GroupResult, Message, PartitionResult
 
 
 def page_url(config: Config) -> str:
@@ -41,6 +43,21 @@ MEANING = {
 }
 
 
+MEANING_OF_WORD = {
+    Word.WARN: "is falling behind",
+    Word.STALL: "commits, and does not get on",
+    Word.REWIND: "has gone back",
+    Word.STOP: "has stopped",
+    Word.NEVER: "has not committed anything yet",
+    Word.LOST: "has lost messages that it had not read",
+    Word.AHEAD: "stands beyond the end of the log",
+    Word.LEFT: "has left a topic",
+    Word.BLOCKED: "waits for an open transaction",
+    Word.STORM: "rebalances again and again",
+    Word.STALE: "cannot be judged: data are too old",
+}
+
+
 def headline(message: Message) -> str:
     """One sentence: which group, and what happened to it."""
     if message.digest:
@@ -52,7 +69,32 @@ def headline(message: Message) -> str:
         return f"{group} {'lag alert is over' if message.reason else over}"
     if message.reason:
         return f"{group}: {readable(message.reason)}"
+    if status > Status.OK and (word := _bad_word(message.result.word)):
+        return f"{group} {MEANING_OF_WORD[word]} ({word.name})"
     return f"{group} {MEANING.get(status, 'is good')} ({status.name})"
+
+
+def _bad_word(name: str) -> Word | None:
+    return Word[name] if name and name != Word.OK.name else None
+
+
+def verdict(result: GroupResult) -> str:
+    """The word for a group: Warren's if its evaluator decides, else Burrow's."""
+    return result.word or result.status.name
+
+
+def evidence(message: Message) -> str:
+    """Why the worst partition is bad, since when, and what would end it; or nothing."""
+    if message.digest or message.event == "close" or message.reason:
+        return ""
+    for partition in worst(message, 1):
+        said = partition.opinion
+        if _bad_word(said.word):
+            where = f"{readable(partition.topic)}:{partition.partition}"
+            text = f"{where} is {said.word} since {utc(said.since_ms)}. {said.why} {said.ends}"
+            second = f" Burrow's rules would say {said.second}." if said.second else ""
+            return f"{text.strip()}{second}"
+    return ""
 
 
 def digest_counts(message: Message) -> dict[str, dict[str, int]]:
@@ -73,20 +115,29 @@ def digest_summary(message: Message) -> str:
 
 
 def digest_line(line: DigestLine) -> str:
-    text = f"{line.status.name} {readable(line.cluster)} {readable(line.group)}"
-    text = f"{text}, lag {line.total_lag:,}, since {utc(line.start_ms)}"
+    text = f"{line.word or line.status.name} {readable(line.cluster)} {readable(line.group)}"
+    text += f" ({readable(line.owner)})" if line.owner else ""
+    oldest = f", oldest {old}" if (old := plain_numbers.age(line.numbers)) else ""
+    text = f"{text}, lag {line.total_lag:,}{oldest}, since {utc(line.start_ms)}"
     return f"{text}: {readable(line.reason)}" if line.reason else text
 
 
 def worst(message: Message, count: int) -> list[PartitionResult]:
-    """The worst partitions: by status, then by lag."""
+    """The worst partitions: by verdict, then by lag."""
     partitions = message.result.partitions
-    return sorted(partitions, key=lambda each: (-each.status, -each.current_lag))[:count]
+    return sorted(partitions, key=lambda each: (-_badness(each), -each.current_lag))[:count]
+
+
+def _badness(partition: PartitionResult) -> int:
+    word = partition.opinion.word
+    return Word[word] if word else partition.status
 
 
 def partition_line(partition: PartitionResult) -> str:
-    text = f"{partition.status.name:6} {readable(partition.topic)}:{partition.partition}"
+    word = partition.opinion.word or partition.status.name
+    text = f"{word:6} {readable(partition.topic)}:{partition.partition}"
     text = f"{text}  lag {partition.current_lag:,}"
+    text += f", oldest {old}" if (old := plain_numbers.age(partition.numbers)) else ""
     return f"{text}  {readable(partition.client_id)}" if partition.client_id else text
 
 

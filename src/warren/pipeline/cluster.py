@@ -3,20 +3,84 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import structlog
 
 from warren.config import GroupFilter, Storage
+from warren.evaluate.measure import Retention
+from warren.model.arrays import Mask
+from warren.model.numbers import Lack, Method, PartitionNumbers
+from warren.model.policies import Policy
+from warren.model.probe_answers import Targets
+from warren.model.query_facts import QueryFacts, followed_by, gone_groups
+from warren.model.topic_facts import ClusterFacts, TopicFacts
+from warren.model.window_arrays import WindowArrays
+from warren.sources.log_edges import EdgeTurns
 from warren.sources.log_ends import TopicListing
+from warren.windows import probed
+from warren.windows.group_lives import GroupLives
 from warren.windows.group_members import Membership
 from warren.windows.limits import NO_ROOM, Limits
+from warren.windows.policy_lines import NO_POLICIES, PolicyBook
 from warren.windows.windows import Windows
 
 log = structlog.get_logger()
 
+MS = 1000
+
+
+class TopicRetention:
+    """How long topics keep records, by their number; found anew when the configurations change."""
+
+    def __init__(self) -> None:
+        self._known: tuple[ClusterFacts, tuple[str, ...]] | None = None
+        self._seconds, self._is_compacted = np.zeros(0), np.zeros(0, np.bool_)
+
+    def of_lines(self, facts: ClusterFacts, view: WindowArrays) -> Retention:
+        known = self._known
+        if known is None or known[0] is not facts or known[1] is not view.topics:
+            self._known = facts, view.topics
+            each = [facts.topics.get(topic) for topic in view.topics]
+            self._seconds = np.array([_seconds(topic) for topic in each], np.float64)
+            self._is_compacted = np.array([bool(topic and topic.is_compacted) for topic in each])
+        topic = np.repeat(view.pair_topic, view.pair_count)
+        return Retention(self._seconds[topic], self._is_compacted[topic].astype(np.bool_))
+
+
+def _seconds(topic: TopicFacts | None) -> float:
+    """Infinite: records do not get too old; NaN: nobody knows."""
+    if topic is None:
+        return math.nan
+    return (topic.retention_ms or 0) / MS if topic.is_deleted_by_time else math.inf
+
+
 MAX_REMEMBERED = 1_000_000  # groups; a flood of invented names must not fill the memory
+
+
+@dataclass
+class ChosenTargets:
+    """Partitions of groups whose records may say more than commits and log ends."""
+
+    tails: Targets | None = None  # maybe there are only markers; None: taken
+    times: Targets | None = None  # too old for our own clock
+    refused: frozenset[str] = frozenset()  # topics whose records may not be read
+    _ends_s: float = 0.0  # of the round of log ends that they were chosen in
+    _random: np.random.Generator = field(default_factory=np.random.default_rng)
+
+    def choose(
+        self, windows: Windows, view: WindowArrays, lines: PartitionNumbers, ends_s: float
+    ) -> None:
+        """Choose once for every round of log ends, which was at `ends_s`."""
+        if self._ends_s == ends_s:
+            return
+        self._ends_s = ends_s
+        is_old = (lines.lack & np.uint8(Lack.NO_HISTORY)) > 0
+        is_old |= lines.age_method == np.uint8(Method.BY_CLOCK)
+        self.tails = probed.tails(windows, view, self.refused, self._random)
+        self.times = probed.times(windows, view, is_old & (lines.lag > 0), self._random)
 
 
 @dataclass
@@ -25,15 +89,23 @@ class ClusterState:
     windows: Windows
     stores: GroupFilter = field(default_factory=GroupFilter)  # the groups that are stored
     membership: Membership = field(default_factory=Membership)
+    lives: GroupLives = field(default_factory=GroupLives)
+    policies: PolicyBook = NO_POLICIES
     topics: TopicListing | None = None  # None: no broker has answered yet
     topics_s: float = 0.0  # when they were listed
     topics_before_s: float = 0.0  # and the time before: one listing proves nothing
     ends_s: float = 0.0  # when the log ends were read last
     missing: Mapping[tuple[str, int], str] = field(default_factory=dict)  # log ends, and why
+    edge_turns: EdgeTurns = field(default_factory=EdgeTurns)  # of log starts and stable ends
+    facts: ClusterFacts = field(default_factory=ClusterFacts)  # as configured
+    retention: TopicRetention = field(default_factory=TopicRetention)
+    targets: ChosenTargets = field(default_factory=ChosenTargets)
     restored_s: float = 0.0  # time of the restored snapshot; 0 once the cluster has caught up
     # The groups whose commits come from outside Kafka's topic, by consumer; None: not read yet.
     outside_groups: dict[str, set[str] | None] = field(default_factory=dict)
     restored_outside_groups: dict[str, set[str]] = field(default_factory=dict)  # of the last run
+    queries: dict[str, QueryFacts] = field(default_factory=dict)  # of groups that have one
+    away_ms: tuple[int, int] | None = None  # from when to when no query could report
     problem: str = ""  # why no broker answers; empty: they do
     silent_brokers: list[int] = field(default_factory=list)  # those that do not answer
     restarts: int = 0
@@ -57,6 +129,30 @@ class ClusterState:
         """Outside groups by consumer: as read in this run, or else as restored from the last."""
         read = {name: groups for name, groups in self.outside_groups.items() if groups is not None}
         return self.restored_outside_groups | read
+
+    def note_queries(self, news: Mapping[str, QueryFacts]) -> None:
+        """Take in what was learned of queries, by group; hold the lock."""
+        for group, facts in news.items():
+            if group in self.queries or len(self.queries) < self.windows.limits.groups:
+                self.queries[group] = followed_by(self.queries.get(group), facts)
+
+    def gone_groups(self, groups: Sequence[str], now_s: int) -> Mask | None:
+        """By group, whether its query is gone; None: none is. Forgets queries that expire.
+
+        Hold the lock.
+        """
+        as_of_s = int(self.restored_s) or now_s
+        self._forget_old_queries(as_of_s)
+        return gone_groups(self.queries, groups, as_of_s * MS, self.away_ms)
+
+    def _forget_old_queries(self, now_s: int) -> None:
+        oldest_ms = (now_s - self.windows.expire_group_s) * MS
+        self.forget_queries([n for n, each in self.queries.items() if each.seen_ms < oldest_ms])
+
+    def forget_queries(self, groups: Iterable[str]) -> None:
+        """Forget those of groups that are gone; hold the lock."""
+        for group in groups:
+            self.queries.pop(group, None)
 
     @property
     def waits_for_topics(self) -> bool:
@@ -84,7 +180,7 @@ class Accepts:
         return known
 
 
-def new_cluster(name: str, storage: Storage) -> ClusterState:
+def new_cluster(name: str, storage: Storage, policies: Iterable[Policy] = ()) -> ClusterState:
     limits = Limits(
         groups=storage.max_groups or math.inf,
         topics=storage.max_topics or math.inf,
@@ -96,4 +192,5 @@ def new_cluster(name: str, storage: Storage) -> ClusterState:
         expire_group_s=storage.expire_group,
         limits=limits,
     )
-    return ClusterState(name, windows, storage.groups, Membership(limits))
+    book = PolicyBook(policies, name)
+    return ClusterState(name, windows, storage.groups, Membership(limits), policies=book)

@@ -24,7 +24,10 @@ from warren.model.group_events import (
     MemberAssigned,
     MemberGone,
     MemberSeen,
+    PastGeneration,
     Protocol,
+    Resolved,
+    Topology,
 )
 from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.group_homes import Homes
@@ -115,6 +118,19 @@ class TopicConsumer:
         self.live_events.add(event)
         return True
 
+    def past_generation(self, event: GroupEvent) -> PastGeneration | None:
+        """What still counts of an old record that a newer one overrules."""
+        if not self.is_backfill or self.live_events is None or not self.accepts(event.group):
+            return None
+        match event:
+            case ClassicGroup(group, epoch):
+                past = PastGeneration(group, epoch, Protocol.CLASSIC)
+            case Epoch(group, epoch, protocol):
+                past = PastGeneration(group, epoch, protocol)
+            case _:
+                return None
+        return past if self.live_events.protocol_of(past.group) is past.protocol else None
+
     def follows(self, group: str) -> bool:
         """Whether commits of this group may come from here; our own progress is a group too."""
         return self.accepts(group) or group == self.own_group
@@ -198,6 +214,7 @@ class TopicConsumer:
 
 
 Subject = tuple[str, Protocol, str, str]  # group, its protocol, member, kind of record
+SEEN, ASSIGNED, RESOLVED, TOPOLOGY = "seen", "assigned", "resolved", "topology"
 
 
 class LiveEvents:
@@ -213,6 +230,10 @@ class LiveEvents:
             self._subjects.add(subject)
             self._protocol[group] = None if isinstance(event, GroupDeleted) else protocol
 
+    def protocol_of(self, group: str) -> Protocol | None:
+        """The protocol of its newest record; None: there is none, or it was deleted."""
+        return self._protocol.get(group)
+
     def overrule(self, event: GroupEvent) -> bool:
         """Whether an old record is outdated: a newer one replaces it, or changes the protocol."""
         return any(
@@ -223,19 +244,24 @@ class LiveEvents:
 
 def _subjects(event: GroupEvent) -> list[Subject]:
     """What a record is about; a later record about the same replaces it."""
-    seen, assigned = "seen", "assigned"
     match event:
-        case ClassicGroup(group) | GroupDeleted(group, Protocol.CLASSIC):
-            return [(group, Protocol.CLASSIC, "", "")]
-        case Epoch(group) | GroupDeleted(group):
-            return [(group, Protocol.CONSUMER, "", "")]
+        case ClassicGroup(group):
+            kinds = [(Protocol.CLASSIC, "", "")]
+        case GroupDeleted(group, protocol) | Epoch(group, _, protocol):
+            kinds = [(protocol, "", "")]
         case MemberSeen(group, member):
-            return [(group, Protocol.CONSUMER, member, seen)]
+            kinds = [(event.protocol, member, SEEN)]
         case MemberAssigned(group, member):
-            return [(group, Protocol.CONSUMER, member, assigned)]
-        case MemberGone(group, member):
-            return [(group, Protocol.CONSUMER, member, each) for each in (seen, assigned)]
-    return []  # topic names and unused records replace nothing
+            kinds = [(Protocol.CONSUMER, member, ASSIGNED)]
+        case MemberGone(group, member, protocol):
+            kinds = [(protocol, member, SEEN), (protocol, member, ASSIGNED)]
+        case Resolved(group, expression):
+            kinds = [(Protocol.CONSUMER, expression, RESOLVED)]
+        case Topology(group):
+            kinds = [(Protocol.STREAMS, "", TOPOLOGY)]
+        case _:  # topic names and unused records replace nothing
+            return []
+    return [(group, *kind) for kind in kinds]
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,19 @@
-"""Follows one offsets topic: Spark reads and decodes, this thread folds the batches."""
+"""Follows one offsets topic: Spark reads, this thread decodes and folds the batches."""
 
+import ctypes
 import math
-import re
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from functools import cached_property
 from itertools import count
-from pathlib import Path
 from uuid import uuid4
 
+import pyarrow as pa
 import structlog
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from warren.clients import kafka
 from warren.clients.kafka import READER
@@ -25,22 +21,17 @@ from warren.config import Connection
 from warren.errors import OffsetsTopicMissing, StreamEnded, Unreachable
 from warren.pipeline import steps
 from warren.pipeline.consumers import LiveEvents, TopicConsumer
+from warren.pipeline.shared_query import SharedQuery, Turn
 from warren.sources import log_ends
 from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
-from warren.sources.offsets_topic import BATCH_RECORDS, HandOver, Positions, TopicSource
-from warren.spark.session import SCRATCH
+from warren.sources.offsets_topic import (
+    BATCH_RECORDS,
+    HandOver,
+    Positions,
+    TopicSource,
+    TopicStream,
+)
 from warren.windows.precedence import forget_kafkas, kafkas_groups
-
-_CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+)(?:: (.*))?$", re.MULTILINE)
-
-
-def root_cause(stack_trace: str) -> str:
-    """The message of the innermost exception; if there is only one, its first line."""
-    causes: list[tuple[str, str]] = _CAUSE.findall(stack_trace)
-    if not causes:
-        return stack_trace.strip().partition("\n")[0].strip()
-    kind, message = causes[-1]
-    return message.strip() or kind
 
 
 def starting_positions(
@@ -131,6 +122,7 @@ log = structlog.get_logger()
 POLL_S = 0.5
 LOG_EVERY_S = 5.0
 ANSWER_S = 5.0  # how long to wait at the start for a leader that may be frozen
+ALONE_S = 60.0
 RETRY_S = 30.0  # between attempts to read partitions whose leader did not answer
 
 
@@ -141,12 +133,16 @@ class TopicReader:
         topic_consumer: TopicConsumer,
         connection: Connection,
         changed: Callable[[], None],
+        shared: SharedQuery | None = None,
     ) -> None:
         settings = topic_consumer.settings
         self._spark = spark
         self._topic_consumer = topic_consumer
         self._connection = connection
         self._changed = changed
+        self._own = SharedQuery(spark, settings.name)
+        self._shared = shared or self._own
+        self._alone_until = 0.0
         is_restored = bool(topic_consumer.progress.position)
         if settings.start_latest and settings.backfill_earliest and not is_restored:
             topic_consumer.live_events = LiveEvents()
@@ -183,16 +179,35 @@ class TopicReader:
             start = {partition: progress.position[partition] for partition in start}
         if stop.is_set():
             return
-        with self._query(start) as (query, hand_over):
-            while self._assigned() == assigned and time.monotonic() < retry_at:
+        self._follow(start, retry_at, stop)
+
+    def _follow(self, start: Positions, until: float, stop: threading.Event) -> None:
+        """Fold what comes, until something asks for another start."""
+        assigned = {*start} | {*self._topic_consumer.progress.unanswered}
+        shortened = self._topic_consumer.progress.shortened
+        stream, query = self._stream(start), self._shared
+        if time.monotonic() < self._alone_until:
+            query, until = self._own, min(until, self._alone_until)
+        with query.reading(stream, stop) as turn:
+            while self._assigned() == assigned and time.monotonic() < until:
                 # A partition that did not answer is checked with its retry.
-                is_shortened = bool(progress.shortened & start.keys())
-                if stop.is_set() or self._topic_consumer.is_topic_replaced or is_shortened:
+                if self._topic_consumer.is_topic_replaced or shortened & start.keys():
                     return
-                self._fold_next(self._topic_consumer, hand_over)
+                # Others must not wait for brokers that do not answer.
+                if stop.is_set() or (turn.is_shared and self._topic_consumer.cluster.problem):
+                    return
+                self._fold_next(self._topic_consumer, stream.hand_over)
                 self._log_progress()
-                if not query.isActive and not hand_over.holds:
-                    raise StreamEnded(_reason(query.exception()))
+                if not turn.is_reading and not stream.hand_over.holds:
+                    self._note_end(turn)
+                    return
+
+    def _note_end(self, turn: Turn) -> None:
+        """Read alone for a while after a failure of a shared query: it shows whose it is."""
+        if self._shared is not self._own and (turn.failure or not turn.is_shared):
+            self._alone_until = time.monotonic() + ALONE_S
+        if not turn.is_shared:
+            raise StreamEnded(turn.failure or "no reason given")
 
     def backfill(self, stop: threading.Event) -> None:
         """Read once, beside the live reader, the records from before it started.
@@ -247,14 +262,15 @@ class TopicReader:
 
         False if `stop` came before the end.
         """
-        with self._query(start, until_now=True) as (query, hand_over):
-            while is_reading := query.isActive or hand_over.holds:
+        stream = self._stream(start, until_now=True)
+        with SharedQuery(self._spark, self._own.name).reading(stream, stop) as turn:
+            while is_reading := turn.is_reading or stream.hand_over.holds:
                 if stop.is_set():
                     break
-                self._fold_next(topic_consumer, hand_over)
+                self._fold_next(topic_consumer, stream.hand_over)
                 self._log_progress()
-            if failure := query.exception():
-                raise StreamEnded(_reason(failure))
+            if turn.failure:
+                raise StreamEnded(turn.failure)
             return not is_reading
 
     def _notice_replaced_topic(self) -> None:
@@ -302,24 +318,9 @@ class TopicReader:
         """The partitions that have a leader; one without would hold up all others."""
         return {number for _, number in self._topic_consumer.leaders}
 
-    @contextmanager
-    def _query(
-        self, start: Positions, *, until_now: bool = False
-    ) -> Iterator[tuple[StreamingQuery, HandOver]]:
-        settings = self._topic_consumer.settings
-        hand_over = HandOver()
-        # With a pool of its own a small batch does not wait while another cluster catches up.
-        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", settings.name)
-        source = TopicSource(settings.offsets_topic, self._options(start), start, until_now)
-        with tempfile.TemporaryDirectory(
-            prefix="warren-stream-", dir=self._spark.conf.get(SCRATCH), ignore_cleanup_errors=True
-        ) as scratch:
-            query = steps.follow(self._spark, source, hand_over, Path(scratch))
-            try:
-                yield query, hand_over
-            finally:
-                hand_over.stop()
-                query.stop()
+    def _stream(self, start: Positions, *, until_now: bool = False) -> TopicStream:
+        topic = self._topic_consumer.settings.offsets_topic
+        return TopicStream(TopicSource(topic, self._options(start), start, until_now), HandOver())
 
     def _options(self, start: Positions) -> dict[str, str]:
         """How Spark logs in; reads keys and certificates again, as they may have been renewed."""
@@ -335,7 +336,7 @@ class TopicReader:
 
     def _fold_next(self, topic_consumer: TopicConsumer, hand_over: HandOver) -> None:
         if batch := hand_over.take(POLL_S):
-            steps.fold(topic_consumer, batch, self._now())
+            steps.fold(topic_consumer, steps.decoded(batch), self._now())
             hand_over.done()
             if topic_consumer.is_backfill:
                 topic_consumer.backfill_trouble.problem = ""
@@ -347,6 +348,7 @@ class TopicReader:
         if progress.is_caught_up:
             if not was_caught_up:
                 self._log.info("caught up", records=progress.records)
+                _give_memory_back()
         elif time.monotonic() - self._logged_at >= LOG_EVERY_S:
             self._logged_at = time.monotonic()
             left = progress.seconds_left(now)
@@ -359,5 +361,8 @@ class TopicReader:
             )
 
 
-def _reason(error: StreamingQueryException | None) -> str:
-    return (root_cause(str(error)) if error else "") or "no reason given"
+def _give_memory_back() -> None:
+    """Return to the system what batches took and nobody holds: Arrow and the C library keep it."""
+    pa.default_memory_pool().release_unused()
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # other C libraries lack it
+        trim(0)

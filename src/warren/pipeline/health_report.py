@@ -10,20 +10,30 @@ from warren.pipeline.consumers import TopicConsumer
 from warren.pipeline.outside_consumer import OutsideConsumer
 
 
-def describe(
+def is_ready(
+    topic_consumers: Mapping[str, TopicConsumer], outside_consumers: Mapping[str, OutsideConsumer]
+) -> bool:
+    """Whether all has been read once. Ask before judging: what is read meanwhile is not judged."""
+    return all(each.progress.has_caught_up for each in topic_consumers.values()) and all(
+        each.is_caught_up for each in outside_consumers.values()
+    )
+
+
+def describe(  # noqa: PLR0913  all that health is made from
     clusters: Mapping[str, ClusterState],
     topic_consumers: Mapping[str, TopicConsumer],
     outside_consumers: Mapping[str, OutsideConsumer],
     judged: Mapping[str, ClusterBoard],
     now: float,
+    *,
+    ready: bool,
 ) -> Health:
     """Positions are of what was judged; by now there are more."""
     with ExitStack() as locks:
         for cluster in clusters.values():
             locks.enter_context(cluster.lock)
         return Health(
-            ready=all(each.progress.has_caught_up for each in topic_consumers.values())
-            and all(each.is_caught_up for each in outside_consumers.values()),
+            ready=ready,
             clusters={name: _cluster(cluster, now) for name, cluster in clusters.items()},
             consumers={
                 name: _topic_consumer(each, judged[each.cluster.name].positions.get(name, {}), now)

@@ -127,7 +127,7 @@ def outside_consumers(
             consumer.group_refresh or config.clusters[consumer.cluster].offset_refresh,
         )
         for name, consumer in config.consumers.items()
-        if consumer.class_name != "kafka"
+        if consumer.class_name not in {"kafka", "http"}
     }
     for name, outside_consumer in consumers.items():
         outside_consumer.cluster.outside_groups[name] = None

@@ -24,6 +24,7 @@ import structlog
 from warren.config import Config, Storage
 from warren.errors import NotKept, StartError
 from warren.model.health import SnapshotsHealth
+from warren.model.query_facts import QueryFacts
 from warren.pipeline.cluster import ClusterState, new_cluster
 from warren.pipeline.consumers import TopicConsumer
 from warren.sources.log_ends import TopicListing
@@ -32,7 +33,7 @@ from warren.windows.snapshot_arrays import Arrays, Buffers, RawColumns
 
 log = structlog.get_logger()
 
-VERSION = 2
+VERSION = 3
 # Members of the file, beside the arrays of the windows.
 FACTS = "facts"  # JSON
 MEMBERSHIP = "membership"  # bytes
@@ -50,6 +51,7 @@ class SnapshotFacts(msgspec.Struct):
     read_ids: dict[str, UUID]  # of the offsets topics that the positions belong to, by consumer
     elsewhere: dict[str, list[str]]  # groups from outside Kafka's topic, by consumer
     read_s: dict[str, dict[int, float]] = {}  # up to when each partition was read, by consumer
+    queries: dict[str, QueryFacts] = {}  # by group
 
 
 class Unusable(Exception):
@@ -129,6 +131,9 @@ class Snapshots:
                         MEMBERSHIP: np.frombuffer(members, np.uint8)
                     }
                     _write(self._file(cluster), facts, arrays)
+                    del arrays
+                    with cluster.lock:
+                        snapshot_arrays.release(cluster.windows)
                 self._saved_s[cluster.name] = cluster.clock()
 
     def health(self) -> SnapshotsHealth:
@@ -180,6 +185,7 @@ class Snapshots:
             {name: each.read_id for name, each in own.items() if each.read_id},
             {name: sorted(groups) for name, groups in cluster.known_outside_groups().items()},
             {name: dict(each.progress.read_s) for name, each in own.items()},
+            dict(cluster.queries),
         )
         return facts, columns, cluster.membership.dump()
 
@@ -200,6 +206,7 @@ class Snapshots:
         cluster.restored_outside_groups = {
             name: {*groups} for name, groups in facts.elsewhere.items()
         }
+        cluster.queries = facts.queries
         cluster.topics = TopicListing(facts.partition_counts, {}, facts.topic_ids)
         cluster.topics_s, cluster.restored_s = facts.topics_s, facts.saved_s
         for name, topic_consumer in own.items():

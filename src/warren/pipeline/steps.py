@@ -1,7 +1,7 @@
 """The data flow, top to bottom: start here.
 
     offsets topic ─ follow ─► decoded batches ─ fold ─► windows ─ judge ─► board
-    brokers ─ refresh_topics, refresh_ends ─────────────┤
+    brokers ─ refresh_topics, refresh_ends, _edges ─────┤
     ZooKeeper, polled groups ─ fold_outside_changes ────┘
 
 Each function is one step and keeps no state: what lasts from batch to batch is in the
@@ -10,10 +10,11 @@ Each function is one step and keeps no state: what lasts from batch to batch is 
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,24 +24,33 @@ from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from warren.decode.commits import decode
+from warren.decode.commits import decode, without_long_metadata
 from warren.decode.group_records import parse_group_record
 from warren.evaluate.judge import JudgeSettings, judge
+from warren.evaluate.measure import expires_s, measure
 from warren.evaluate.rules import Rule
+from warren.evaluate.warren_evaluator import Facts, deciding, judge_words
 from warren.model.arrays import Ints
-from warren.model.board import NO_END, ClusterBoard, StoredWindows, TopicEnds
+from warren.model.board import ClusterBoard, StoredWindows
 from warren.model.group_events import ClassicGroup, Event, Malformed
+from warren.model.tables import LOGGED_MS
 from warren.model.window_arrays import WindowArrays
 from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.pipeline.outside_consumer import OutsideConsumer, groups_by_consumer
-from warren.sources import group_offsets, log_ends, offsets_topic
-from warren.sources.offsets_topic import Batch, HandOver, TopicSource
+from warren.sources import group_offsets, log_edges, log_ends, offsets_topic
+from warren.sources.offsets_topic import Batch, TopicStream
 from warren.sources.outside_changes import OutsideChanges
-from warren.windows.end_history import LogEnds
 from warren.windows.limits import NO_ROOM
+from warren.windows.readings import readings
 from warren.windows.replaced_topic import replace_topic
-from warren.windows.window_reader import newest_commits, window_arrays
+from warren.windows.window_reader import (
+    edges_of,
+    newest_commits,
+    read_s,
+    read_topics,
+    window_arrays,
+)
 
 Store = Callable[[str, WindowArrays], StoredWindows]
 
@@ -48,23 +58,29 @@ MS = 1000
 REAPED_AT_ONCE = 1_000  # groups
 
 
-def follow(
-    spark: SparkSession, source: TopicSource, hand_over: HandOver, scratch: Path
-) -> StreamingQuery:
-    """Read and decode one offsets topic on Spark until the query is stopped."""
-    records = offsets_topic.read(spark, source)
-    return offsets_topic.each_batch(records.transform(decode), source, hand_over, scratch)
+def follow(spark: SparkSession, streams: Sequence[TopicStream], scratch: Path) -> StreamingQuery:
+    """Read offsets topics on Spark until the query is stopped."""
+    records = offsets_topic.read_all(spark, [stream.source for stream in streams])
+    return offsets_topic.each_batch(records, streams, scratch, without_long_metadata)
+
+
+def decoded(batch: Batch) -> Batch:
+    """Parse the records of a batch: commits, and which records are about groups."""
+    table = decode(batch.table)
+    if LOGGED_MS in batch.table.column_names:
+        table = table.append_column(LOGGED_MS, batch.table[LOGGED_MS])
+    return batch._replace(table=table)
 
 
 def fold(topic_consumer: TopicConsumer, batch: Batch, now: float) -> None:
-    """Fold a batch into its cluster's windows: commits, owners, our own progress."""
+    """Fold a decoded batch into its cluster's windows: commits, owners, our own progress."""
     cluster, now_s = topic_consumer.cluster, int(now)
     topic_consumer.notice_growth()
     events, malformed = group_events(batch.table, topic_consumer)
     commits = keep_accepted(batch.table, topic_consumer.accepts)
     skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
     with cluster.lock:
-        changes = cluster.membership.fold(events)
+        changes = cluster.membership.fold(events.events, events.written_s(now))
         cluster.windows.dropped[NO_ROOM] += changes.no_room
         commits = with_written_ms(commits, topic_consumer.read_before_ms(commits), now)
         at_home, elsewhere = topic_consumer.homes.split_by_home(commits)
@@ -92,6 +108,7 @@ def fold_outside_changes(
         for group, owners in changes.owners.items():
             if not cluster.membership.has_members(group):  # else Kafka's records name the owners
                 cluster.windows.set_owners(group, owners)
+        cluster.note_queries(changes.queries)
     outside_consumer.records += len(changes.commits)
     outside_consumer.skips.add(outside_consumer.settings.name, changes.skipped, now)
 
@@ -125,6 +142,9 @@ def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_
     """Read the log end of every partition whose leader answers in time."""
     if cluster.topics is None:
         return
+    with cluster.lock:
+        asked_s = cluster.clock()
+        cluster.windows.ends.rows.begin_round(asked_s)
     ends = log_ends.fetch_ends(admin, cluster.topics.leaders, timeout_s=timeout_s)
     with cluster.lock:
         cluster.windows.set_log_ends(
@@ -132,10 +152,29 @@ def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_
             cluster.topics.counts,
             complete_as_of_s=int(cluster.topics_before_s),
             now_s=cluster.clock(),  # earlier commits may be older than some of these ends
+            asked_s=asked_s,
         )
         cluster.missing = ends.missing
         if len(ends.table) or not cluster.topics.leaders:
             cluster.ends_s = now
+
+
+def refresh_edges(cluster: ClusterState, admin: AdminClient, timeout_s: float) -> None:
+    """Read log starts and stable ends of topics that groups read, each round those of some.
+
+    They are read after the ends: a stable end before the log end shows an open transaction. Who did
+    not answer about the ends is not asked.
+    """
+    if cluster.topics is None:
+        return
+    with cluster.lock:
+        read = read_topics(cluster.windows)
+        between_s = cluster.windows.ends.rows.between_s
+    asked = cluster.edge_turns.choose(read, cluster.topics, cluster.missing.keys(), between_s)
+    edges = log_edges.fetch_edges(admin, cluster.topics.leaders, asked, timeout_s)
+    with cluster.lock:
+        held = cluster.windows.ends.refresh_edges(edges.starts, edges.stable)
+    cluster.edge_turns.note(asked, edges.missing, held, cluster.topics.ids)
 
 
 def refresh_progress(
@@ -199,68 +238,112 @@ def judge_cluster(
     with cluster.lock:
         expiring_s = partial(sources.expire_as_of_s, cluster.windows)
         cluster.windows.expire(int(cluster.restored_s) or now_s, expiring_s)
-        cluster.windows.ends.rows.forget_before(sources.all_read_s())
-        view = window_arrays(cluster.windows, partial(sources.read_until_s, cluster.windows))
-        verdicts = judge(view, settings, now_s)
-        view.stopped[view.rows()] = verdicts.partitions.rule == Rule.STOPPED
+        all_read_s = sources.all_read_s()
+        cluster.windows.ends.rows.forget_before(all_read_s)
+        cluster.windows.ends.rows.past.thin(all_read_s, now_s)
+        read_until_s = partial(sources.read_until_s, cluster.windows)
+        view = window_arrays(cluster.windows, read_until_s, with_owned=settings.says_words)
+        life = cluster.lives.read(cluster.windows, cluster.membership, view, now_s)
+        policies = cluster.policies.of_lines(cluster.windows, view)
+        verdicts = judge(view, settings, now_s, gone := cluster.gone_groups(view.groups, now_s))
+        view.stopped[view.rows] = verdicts.partitions.rule == Rule.STOPPED
+        numbers = measure(
+            readings(cluster.windows, view, now_s, policies),
+            verdicts.groups.first,
+            cluster.retention.of_lines(cluster.facts, view),
+            expires_s(life, len(view.groups), cluster.facts.offsets_retention_s, now_s),
+        )
+        cluster.targets.choose(cluster.windows, view, numbers.partitions, cluster.ends_s)
+        facts = Facts(
+            numbers,
+            read_s(cluster.windows, view),
+            *edges_of(cluster.windows.ends, view, policies),
+            life=life,
+            policies=policies,
+            between_readings_s=cluster.windows.ends.rows.between_s,
+            produced=cluster.windows.ends.rows.rate[view.end_row],
+            allowed_lag=settings.allowed_lag,
+            gone=gone,
+        )
+        grid = cluster.windows.grid
+        judgement = judge_words(view, grid.memory, grid.past, verdicts, facts)
+        if settings.says_words:
+            verdicts, judgement = deciding(verdicts, judgement)
         return ClusterBoard(
             verdicts,
             store(cluster.name, view),
-            topic_ends(cluster.windows.ends),
+            cluster.windows.ends.of_topics(),
+            numbers,
+            judgement=judgement,
             generations={name: each.epoch for name, each in cluster.membership.groups.items()},
             positions={
                 each.settings.name: dict(each.progress.position) for each in topic_consumers
             },
             outside=groups_by_consumer(cluster),
             idle=dict(cluster.membership.idle),
+            facts=cluster.facts,
+            life=life,
+            others=cluster.lives.others(),
+            policies=policies,
+            queries=dict(cluster.queries),
         )
-
-
-def topic_ends(ends: LogEnds) -> TopicEnds:
-    """Copy where every log ends, and how fast it grows."""
-    topics = sorted(ends.topics.ids)
-    counts, is_known, newest, rate = ends.columns(topics)
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return TopicEnds(tuple(topics), first, np.where(is_known, newest, NO_END), rate)
 
 
 def delete_group(cluster: ClusterState, group: str, topic: str | None) -> None:
     """Forget a group, or one topic of it, until it commits again."""
     with cluster.lock:
         cluster.windows.delete_group(group, topic)
+        cluster.forget_queries([group] if topic is None else [])
+
+
+class GroupEvents(NamedTuple):
+    """The records about groups, in log order, and when the brokers wrote them."""
+
+    events: list[Event]
+    logged_ms: list[int | None]
+
+    def written_s(self, now: float) -> Iterator[float]:
+        """None was written after now; 0 where it is not known."""
+        return (min(max(each or 0, 0) / MS, now) for each in self.logged_ms)
 
 
 def group_events(
     decoded: pa.Table, topic_consumer: TopicConsumer
-) -> tuple[list[Event], Counter[str]]:
-    """Parse the records about groups, in log order; count those that cannot be, by reason."""
+) -> tuple[GroupEvents, Counter[str]]:
+    """Parse the records about groups; count those that cannot be, by reason."""
     raw = decoded.filter(decoded["key"].is_valid())
-    events: list[Event] = []
+    found = GroupEvents([], [])
     malformed: Counter[str] = Counter()
-    for partition, event in _parse(raw):
+    for partition, logged_ms, event in _parse(raw):
         if isinstance(event, Malformed):
             malformed[event.reason] += 1
             continue
         if isinstance(event, ClassicGroup) and event.wrong:
             malformed[event.wrong] += 1
-        if topic_consumer.accepts_event(event, partition):
-            events.append(event)
-    return events, malformed
+        is_accepted = topic_consumer.accepts_event(event, partition)
+        told = event if is_accepted else topic_consumer.past_generation(event)
+        if told is not None:
+            found.events.append(told)
+            found.logged_ms.append(logged_ms)
+    return found, malformed
 
 
-def _parse(raw: pa.Table) -> Iterator[tuple[int, Event]]:
-    columns = (raw[name].to_pylist() for name in ("log_partition", "key", "value"))
-    for partition, key, value in zip(*columns, strict=True):
-        yield partition, parse_group_record(key, value)
+def _parse(raw: pa.Table) -> Iterator[tuple[int, int | None, Event]]:
+    names = ("log_partition", "key", "value")
+    partitions, keys, values = (raw[name].to_pylist() for name in names)
+    has_time = LOGGED_MS in raw.column_names
+    logged_ms = raw[LOGGED_MS].to_pylist() if has_time else [None] * len(raw)
+    for partition, at_ms, key, value in zip(partitions, logged_ms, keys, values, strict=True):
+        yield partition, at_ms, parse_group_record(key, value)
 
 
 def keep_accepted(decoded: pa.Table, accepts: Accepts) -> pa.Table:
     """Keep the commits of groups that pass the allow and deny lists."""
     if accepts.everything:
         return decoded
-    names = decoded["group"].unique().drop_null()
-    wanted = pa.array([name for name in names.to_pylist() if accepts(name)], names.type)
-    return decoded.filter(pc.is_in(decoded["group"], wanted))
+    names = decoded["group"].unique().drop_null().to_pylist()
+    wanted = pa.array([name for name in names if accepts(name)], pa.string())
+    return decoded.filter(pc.is_in(decoded["group"].cast(pa.string()), wanted))
 
 
 def own_commits(topic_consumer: TopicConsumer, decoded: pa.Table, now_s: int) -> pa.Table:

@@ -18,7 +18,7 @@ FIRST_RETRY_S, LAST_RETRY_S = 1.0, 30.0
 STEADY_S = 60.0  # after a run this long the first retry is quick again
 STOP_SECONDS = 8.0  # for all threads together
 POLL_S = 0.2
-NICE = 5  # niceness of the pipeline's threads; Spark's is in spark-env.sh
+NICE = 5  # niceness of the pipeline's threads
 
 
 class HasTrouble(Protocol):

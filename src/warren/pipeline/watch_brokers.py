@@ -19,6 +19,7 @@ from warren.errors import Unreachable
 from warren.pipeline import steps
 from warren.pipeline.cluster import ClusterState
 from warren.pipeline.consumers import TopicConsumer
+from warren.pipeline.probes import Probes
 from warren.sources import log_ends
 from warren.sources.group_offsets import OFFSETS_TOPIC
 from warren.sources.log_ends import LATEST, Partition, TopicListing
@@ -156,6 +157,7 @@ class Watcher:
         self.pulse = Pulse(cluster, lambda: self._admin, self._complaints, changed)
         # A frozen broker must not delay the answers of the others by more than this.
         self._in_time_s = min(log_ends.TIMEOUT_S, max(MIN_TIMEOUT_S, settings.offset_refresh / 2))
+        self.probes = Probes(cluster, settings, connection, lambda: self._admin, changed)
         self._reaped = time.monotonic()
         self._reaps = settings.groups_reaper_refresh > 0
         if self._reaps and connection.profile.kafka_release < REAPER_SINCE:
@@ -190,9 +192,12 @@ class Watcher:
         """Read where the offsets topics end, however long a round over all topics takes."""
         while not stop.wait(PROGRESS_S):
             for topic_consumer in self._topic_consumers:
-                now = self._cluster.clock()
+                now, progress = self._cluster.clock(), topic_consumer.progress
+                was_behind = not progress.has_caught_up
                 steps.refresh_progress(topic_consumer, self._admin, now, self._in_time_s)
                 topic_consumer.log_held_back(now)
+                if was_behind and progress.has_caught_up:
+                    self._changed()
 
     def _all_missing(self) -> str:
         """Why no partition has a log end; empty if any has."""
@@ -210,6 +215,7 @@ class Watcher:
         if self._wants_topics(now):
             self._refresh_topics(now)
         steps.refresh_ends(self._cluster, self._admin, now, self._in_time_s)
+        steps.refresh_edges(self._cluster, self._admin, self._in_time_s)
         self._cluster.log_no_room()
         if self._reaps and time.monotonic() - self._reaped >= self._settings.groups_reaper_refresh:
             self._reaped = time.monotonic()

@@ -76,6 +76,7 @@ def health(site: Site, _request: Request) -> Answer:
         "board": moment(site.view),
         "starting": starting(site.view),
         **msgspec.to_builtins(facts.health),
+        "problems_since_ms": facts.changes.problems_since_ms,
     }
     return site.raw(200, answer)
 

@@ -11,7 +11,7 @@ from warren.model import bounds
 from warren.model.status import Status
 from warren.serve.board_file.board_view import View
 from warren.serve.http.site import Site
-from warren.serve.v4 import shapes
+from warren.serve.v4 import number_words, shapes
 from warren.serve.v4.explain import explain
 from warren.serve.v4.groups import Chosen, one_group
 from warren.serve.v4.lines import starting
@@ -19,12 +19,16 @@ from warren.serve.v4.parameters import OneGroup, Why
 
 GROUP_STATUSES = (Status.ERR, Status.WARN, Status.OK)
 NOTHING = "&ndash;"
+UNKNOWN = "&mdash;"
 MOST = 100  # lines of a table
 MS = 1000
 UNITS = ((86_400, "d"), (3600, "h"), (60, "min"))
 
-GROUP_HEADS = ("Status", "Group", "Cluster", "Lag", "Worst partition", "Last commit")
-PARTITION_HEADS = ("Status", "Topic", "Partition", "Lag", "Start", "End", "Complete", "Owner")
+GROUP_HEADS = ("Status", "Group", "Cluster", "Behind by", "Lag", "Worst partition", "Last commit")
+PARTITION_HEADS = (
+    *("Status", "Topic", "Partition", "Behind by", "Lag"),
+    *("Start", "End", "Complete", "Owner"),
+)
 
 
 def render(site: Site, query: str) -> str:
@@ -106,6 +110,7 @@ def _group_cells(line: shapes.GroupLine, view: View) -> Iterable[str]:
     yield _badge(line.status)
     yield f"<a href='/?{where}'>{_name(line.group)}</a>"
     yield _name(line.cluster)
+    yield _behind(line)
     yield f"{line.total_lag:,}"
     yield _name(f"{worst.topic}:{worst.partition}") if worst and worst.lag else NOTHING
     yield _ago(line.last_commit_ms, view.facts.moment_ms)
@@ -121,10 +126,24 @@ def _group(site: Site, cluster: str, group: str) -> str:
     return (
         "<article class='page'><header class='title'><div><p class='trail'><a href='/'>Groups</a> "
         f"/ {_name(cluster)}</p><h1>{_name(group)}</h1></div>{_badge(why.status)}</header>"
+        f"{_alarms(found.summary)}"
         f"<section class='card verdict {why.status.lower()}'><p class='why'>{escape(why.why)} "
-        f"<span class='change'>{escape(why.change)}</span></p><ul class='reasons'>{reasons}</ul>"
+        f"<span class='change'>{escape(why.change)}</span></p>{_second_opinion(why)}"
+        f"<ul class='reasons'>{reasons}</ul>"
         f"</section><section class='card'>{_table('Partitions', PARTITION_HEADS, lines)}</section>"
         f"{_more(len(found.partitions))}</article>"
+    )
+
+
+def _alarms(line: shapes.GroupLine) -> str:
+    found = number_words.alarms(line, line.offsets_expire_s)
+    lines = "".join(f"<p class='alarm'>{escape(each.text)}</p>" for each in found)
+    return f"<div class='alarms'>{lines}</div>"
+
+
+def _second_opinion(why: shapes.Explanation) -> str:
+    return (
+        f"<p class='second-opinion'>{escape(why.second_opinion)}</p>" if why.second_opinion else ""
     )
 
 
@@ -136,9 +155,10 @@ def _reasons(reasons: list[shapes.Reason]) -> Iterable[str]:
     for each in sorted(first.values(), key=_trouble):
         others = count[each.rule] - 1
         likewise = f"<p class='of'>Likewise: {others:,} others</p>" if others else ""
+        rhythm = f"<p class='rhythm'>{escape(each.rhythm)}</p>" if each.rhythm else ""
         yield (
             f"<li>{_badge(each.status)}<div><p>{_name(f'{each.topic}:{each.partition}')} "
-            f"{escape(each.why)}</p><p class='change'>{escape(each.change)}</p>{likewise}"
+            f"{escape(each.why)}</p><p class='change'>{escape(each.change)}</p>{rhythm}{likewise}"
             "</div></li>"
         )
 
@@ -156,11 +176,19 @@ def _partition_cells(line: shapes.PartitionLine) -> Iterable[str]:
     yield _badge(line.status)
     yield _name(line.topic)
     yield str(line.partition)
+    yield _behind(line)
     yield f"{line.current_lag:,}"
     yield f"{line.start.offset:,}" if line.start else NOTHING
     yield f"{line.end.offset:,}" if line.end else NOTHING
     yield f"{line.complete:.0%}"
     yield _name(line.owner) if line.owner else NOTHING
+
+
+def _behind(line: shapes.GroupLine | shapes.PartitionLine) -> str:
+    """How far behind; on hover the bounds, or why it is not known."""
+    found = number_words.behind(line)
+    title = number_words.age_bounds(line) if found else "; ".join(line.lacks)
+    return f"<span title='{escape(title)}'>{escape(found) or UNKNOWN}</span>"
 
 
 def _table(label: str, heads: Iterable[str], lines: Iterable[Iterable[str]]) -> str:

@@ -97,6 +97,7 @@ def _fill_shell(site: Site, view: str, moment: str) -> Answer:
         preloads=preloads,
         fresh=site.settings.judged_every_s + LATE_S,
         history="kept" if site.settings.keeps_history else "",
+        grafana=html.escape(site.settings.grafana_url),
         view=view,
         moment=html.escape(moment),
     )

@@ -12,7 +12,17 @@ from pyspark.sql import functions as F
 
 from warren.config import ElasticsearchSink, Tls
 from warren.errors import Undelivered
-from warren.sinks.points import COUNTS, MEASUREMENTS, TAGS, body, points
+from warren.sinks.points import (
+    COUNTS,
+    MEASUREMENTS,
+    OWN,
+    OWN_COUNTS,
+    OWN_SECONDS,
+    OWN_WORDS,
+    TAGS,
+    body,
+    points,
+)
 from warren.sinks.store_delivery import StoreAnswer
 from warren.sinks.store_http import WAITING, Server, complaint
 
@@ -69,9 +79,11 @@ def index_template(index: str) -> dict[str, Any]:
 
 
 def _fields() -> dict[str, Any]:
-    numbers: dict[str, Any] = {name: {"type": "long"} for name in COUNTS}
+    numbers: dict[str, Any] = {name: {"type": "long"} for name in (*COUNTS, *OWN_COUNTS)}
     return {
         **numbers,
+        **{name: {"type": "float"} for name in OWN_SECONDS},
+        **{name: {"type": "keyword"} for name in OWN_WORDS},
         "timestamp": {"type": "date", "format": "epoch_millis"},
         "status": {"type": "keyword"},
         "status_code": {"type": "byte"},
@@ -102,7 +114,7 @@ def entries(points: DataFrame, index: str) -> DataFrame:
 
 
 def _document(moment: Column) -> list[Column]:
-    fields = F.struct(*COUNTS, "status", "status_code")
+    fields = F.struct(*COUNTS, "status", "status_code", *OWN)
     tags = F.struct(*TAGS)  # an empty owner too, as Telegraf writes it
     iso = F.concat(F.replace(moment.cast("string"), F.lit(" "), F.lit("T")), F.lit("Z"))
     # Nulls are left out of the text, so it has only the point's own measurement.

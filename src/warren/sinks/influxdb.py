@@ -14,7 +14,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from warren.config import InfluxdbSink, Tls
-from warren.sinks.points import COUNTS, TAGS, body, points
+from warren.sinks.points import (
+    COUNTS,
+    OWN_COUNTS,
+    OWN_SECONDS,
+    OWN_WORDS,
+    TAGS,
+    body,
+    points,
+)
 from warren.sinks.store_delivery import StoreAnswer
 from warren.sinks.store_http import Server, complaint
 
@@ -28,7 +36,7 @@ def lines(points: DataFrame) -> DataFrame:
         F.col("measurement"),
         *(_tag(name) for name in TAGS),
         F.lit(" "),
-        F.concat_ws(",", *(_count(name) for name in COUNTS), _status(), _status_code()),
+        F.concat_ws(",", *_fields()),
         F.lit(" "),
         F.col("moment_ms").cast("string"),
         F.lit("000000\n"),  # nanoseconds
@@ -45,16 +53,27 @@ def _tag(name: str) -> Column:
     return F.when(F.length(value) > 0, F.concat(F.lit(f",{name}="), escaped)).otherwise("")
 
 
+def _fields() -> list[Column]:
+    return [
+        *(_count(name) for name in COUNTS),
+        _word("status"),
+        _count("status_code"),
+        *(_count(name) for name in OWN_COUNTS),
+        *(_number(name) for name in OWN_SECONDS),
+        *(_word(name) for name in OWN_WORDS),
+    ]
+
+
 def _count(name: str) -> Column:
     return F.concat(F.lit(f"{name}="), F.col(name).cast("string"), F.lit("i"))
 
 
-def _status() -> Column:
-    return F.concat(F.lit('status="'), F.col("status"), F.lit('"'))
+def _number(name: str) -> Column:
+    return F.concat(F.lit(f"{name}="), F.col(name).cast("string"))
 
 
-def _status_code() -> Column:
-    return F.concat(F.lit("status_code="), F.col("status_code").cast("string"), F.lit("i"))
+def _word(name: str) -> Column:
+    return F.concat(F.lit(f'{name}="'), F.col(name), F.lit('"'))
 
 
 TOO_LARGE = 413

@@ -41,7 +41,9 @@ class FilesTarget:
         try:
             if self._is_delta:
                 once = {"txnAppId": f"warren {batch.stream}", "txnVersion": str(batch.number)}
-                writer.format("delta").mode("append").options(**once).save(self._directory)
+                # A table of an older version gets the columns that it lacks.
+                writer = writer.options(**once, mergeSchema="true")
+                writer.format("delta").mode("append").save(self._directory)
             else:
                 # Readers of the whole directory get it as a column `batch`.
                 folder = f"{self._directory}/batch={batch.stream}-{batch.number:08}"

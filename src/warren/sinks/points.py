@@ -2,9 +2,10 @@
 
 A batch is cut into chunks that fit into memory, and each chunk into requests.
 
-One shape for every store of time series, so that what was built on Telegraf goes on working. A null
-is a tag or a field that the point does not have. While a store is slow or down a thread of ours
-waits: a Spark task would keep a core from the pipeline.
+One shape for every store of time series, so that what was built on Telegraf goes on working. Warren
+adds fields of its own for the numbers that Telegraf has no names for. A null is a tag or a field
+that the point does not have; no store gets a number that is not finite. While a store is slow or
+down a thread of ours waits: a Spark task would keep a core from the pipeline.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from warren.model.numbers import Method
 from warren.model.status import Status
 from warren.model.tables import GROUP, LOG_END, PARTITION
 
@@ -77,6 +79,11 @@ def body(texts: pa.Array) -> memoryview:
 MEASUREMENTS = {GROUP: "burrow_group", PARTITION: "burrow_partition", LOG_END: "burrow_topic"}
 TAGS = ("cluster", "group", "owner", "partition", "topic")  # sorted, as Telegraf writes them
 COUNTS = ("lag", "offset", "partition_count", "timestamp", "total_lag")  # whole numbers
+# Warren's own fields, named as the columns of history.
+OWN_COUNTS = ("lag_low", "lag_high", "lost", "never_drains", "will_lose")  # whole numbers
+OWN_SECONDS = ("age_s", "age_low_s", "age_high_s", "drain_low_s", "drain_high_s", "margin_s")
+OWN_WORDS = ("age_method",)
+OWN = (*OWN_COUNTS, *OWN_SECONDS, *OWN_WORDS)
 # Telegraf's numbers, not Burrow's; it has none for REWIND and writes 0.
 STATUS_CODES = {
     Status.OK: 1,
@@ -104,7 +111,22 @@ def points(history: DataFrame) -> DataFrame:
         F.when(is_group, F.col("lag")).alias("total_lag"),
         _translated("status", {status: status.name for status in Status}).alias("status"),
         _translated("status", STATUS_CODES).alias("status_code"),
+        *("lag_low", "lag_high", "lost"),
+        # No store could hold the time until something that will never be, or compares two fields.
+        (F.col("drain_low_s") == _ENDLESS).cast("long").alias("never_drains"),
+        (F.col("margin_s") < F.col("drain_low_s")).cast("long").alias("will_lose"),
+        *(_finite(name).alias(name) for name in OWN_SECONDS),
+        _translated("age_method", _METHODS).alias("age_method"),
     )
+
+
+_ENDLESS = float("inf")
+_METHODS = {each: each.name.lower() for each in Method if each is not Method.UNKNOWN}
+
+
+def _finite(column: str) -> Column:
+    # For Spark, NaN is greater than everything.
+    return F.when(F.abs(column) < _ENDLESS, F.col(column))
 
 
 def _known(column: str) -> Column:

@@ -89,6 +89,10 @@ _TOO_LATE = re.compile(
 )
 
 
+# A newer Warren has added columns; a new stream goes on where the old one stood.
+_HAS_GROWN = re.compile(r"DELTA_SCHEMA_CHANGED")
+
+
 def is_too_late(failure: object) -> bool:
     return bool(_TOO_LATE.search(str(failure)))
 
@@ -154,8 +158,12 @@ class SinkStream:
         # Another instance may have delivered in the meantime.
         self._delivery.delivered_ms, self._first_ms = place.delivered_ms(), place.first_ms(origin)
         try:
-            with self._query(place, origin) as query:
-                self._watch(query, stop)
+            try:
+                self._follow(place, origin, stop)
+            except StreamEnded:
+                if not _HAS_GROWN.search(str(self._failure)):
+                    raise
+                self._follow(place, origin, stop)
         except StreamEnded:
             # Another stream would write everything to files twice: a person has to decide.
             may_repeat = not isinstance(self._settings, FilesSink)
@@ -165,6 +173,10 @@ class SinkStream:
             raise
         finally:
             self._state = "waiting"
+
+    def _follow(self, place: SinkFolder, origin: Origin, stop: threading.Event) -> None:
+        with self._query(place, origin) as query:
+            self._watch(query, stop)
 
     def _watch(self, query: StreamingQuery, stop: threading.Event) -> None:
         self._state = "running"

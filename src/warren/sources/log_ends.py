@@ -27,6 +27,7 @@ from warren.model import tables
 REQUEST_SIZE = 1_000  # partitions; librdkafka's own bookkeeping grows with the square of it
 TIMEOUT_S = 10.0
 NO_ANSWER = "no answer in time"
+NO_SUCH_RECORD = -1  # in the place of an offset: no record is as late as the time asked for
 # All but the last are librdkafka's own. Any other error is an answer from a broker.
 SILENT = frozenset(
     {
@@ -69,9 +70,12 @@ class TopicListing(NamedTuple):
 
 
 class EndsRequest(NamedTuple):
-    which: OffsetSpec
+    which: OffsetSpec | Mapping[Partition, OffsetSpec]  # one for all, or each partition's own
     isolation: IsolationLevel
     timeout_s: float
+
+    def of(self, partition: Partition) -> OffsetSpec:
+        return self.which[partition] if isinstance(self.which, Mapping) else self.which
 
 
 class Ends(NamedTuple):
@@ -79,6 +83,13 @@ class Ends(NamedTuple):
 
     table: pa.Table
     missing: Mapping[Partition, str]
+
+
+class Found(NamedTuple):
+    """What a broker answered about a partition; without a record that fits the offset is -1."""
+
+    offset: int
+    timestamp_ms: int  # of that record, if it was asked for by time
 
 
 class NamedTopics(NamedTuple):
@@ -219,11 +230,20 @@ def fetch_ends(
     timeout_s: float = TIMEOUT_S,
 ) -> Ends:
     """Request the ends from each leader; read committed: the ends before open transactions."""
-    request = EndsRequest(which, isolation, timeout_s)
+    found, missing = fetch_offsets(admin, leaders, EndsRequest(which, isolation, timeout_s))
+    ends = {partition: each.offset for partition, each in found.items() if each.offset >= 0}
+    missing |= dict.fromkeys(found.keys() - ends.keys(), NO_ANSWER)
+    return Ends(as_table(ends), missing)
+
+
+def fetch_offsets(
+    admin: AdminClient, leaders: Mapping[Partition, int], request: EndsRequest
+) -> tuple[dict[Partition, Found], dict[Partition, str]]:
+    """Request offsets from each leader; returns them, and why others are missing."""
     by_leader: dict[int, list[Partition]] = defaultdict(list)
     for partition, leader in leaders.items():
         by_leader[leader].append(partition)
-    ends: dict[Partition, int] = {}
+    found: dict[Partition, Found] = {}
     missing: dict[Partition, str] = {}
     with ThreadPoolExecutor(max_workers=max(len(by_leader), 1)) as brokers:
         replies = [
@@ -231,20 +251,20 @@ def fetch_ends(
             for partitions in by_leader.values()
         ]
         for reply in as_completed(replies):
-            found, failed = reply.result()
-            ends |= found
+            some, failed = reply.result()
+            found |= some
             missing |= failed
-    return Ends(_table(ends), missing)
+    return found, missing
 
 
 def _fetch_from_broker(
     admin: AdminClient, partitions: list[Partition], request: EndsRequest
-) -> tuple[dict[Partition, int], dict[Partition, str]]:
-    ends: dict[Partition, int] = {}
+) -> tuple[dict[Partition, Found], dict[Partition, str]]:
+    found: dict[Partition, Found] = {}
     missing: dict[Partition, str] = {}
     for chunk in _chunks(partitions):
         futures = admin.list_offsets(
-            {TopicPartition(*partition): request.which for partition in chunk},
+            {TopicPartition(*partition): request.of(partition) for partition in chunk},
             isolation_level=request.isolation,
             request_timeout=request.timeout_s,
         )
@@ -252,24 +272,24 @@ def _fetch_from_broker(
         for where, future in futures.items():
             partition = where.topic, where.partition
             try:
-                offset = future.result(2 * request.timeout_s).offset
+                answer = future.result(2 * request.timeout_s)
             except KafkaException as error:
                 missing[partition] = error.args[0].str()
                 silence = missing[partition] if error.args[0].code() in SILENT else silence
             except TimeoutError:
                 missing[partition] = silence = NO_ANSWER
             else:
-                # For a broker that does not answer the client returns a negative offset, no error.
-                if offset >= 0:
-                    ends[partition] = offset
+                # For a broker that does not answer the client returns an offset below -1, no error.
+                if answer.offset >= NO_SUCH_RECORD:
+                    found[partition] = Found(answer.offset, answer.timestamp)
                 else:
                     missing[partition] = silence = NO_ANSWER
-        if silence and ends.keys().isdisjoint(chunk):
+        if silence and found.keys().isdisjoint(chunk):
             # The broker does not answer: do not wait as long again for the rest.
-            rest = (each for each in partitions if each not in ends)
+            rest = (each for each in partitions if each not in found)
             missing = dict.fromkeys(rest, silence) | missing
             break
-    return ends, missing
+    return found, missing
 
 
 def _chunks(partitions: list[Partition]) -> Iterator[list[Partition]]:
@@ -279,8 +299,13 @@ def _chunks(partitions: list[Partition]) -> Iterator[list[Partition]]:
     )
 
 
-def _table(ends: Mapping[Partition, int]) -> pa.Table:
-    columns = [[topic for topic, _ in ends], [number for _, number in ends], list(ends.values())]
+def as_table(offsets: Mapping[Partition, int]) -> pa.Table:
+    """Offsets as LOG_ENDS."""
+    columns = [
+        [topic for topic, _ in offsets],
+        [number for _, number in offsets],
+        [*offsets.values()],
+    ]
     return pa.table(columns, schema=tables.LOG_ENDS)
 
 

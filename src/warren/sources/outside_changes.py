@@ -1,9 +1,12 @@
 """Commits and owners from outside the offsets topic; in ZooKeeper each is a node of a tree."""
 
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from warren.errors import Unreadable
+from warren.model.query_facts import QueryFacts
 from warren.sources.zookeeper_tree import Kind, Leaf, Parts, TreeChanges
 
 UNREADABLE_NODE = "unreadable node"
@@ -47,6 +50,7 @@ class OutsideChanges(NamedTuple):
     commits: list[OutsideCommit]
     owners: dict[str, Owners]  # of every group whose owners changed, all its owners
     skipped: Counter[str]
+    queries: Mapping[str, QueryFacts] = MappingProxyType({})  # what is new of the groups' queries
 
 
 class ChangeCollector:

@@ -17,15 +17,19 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
-
-import pyspark
 
 from warren.errors import JarsMissing
 from warren.spark.java import java_home
 
-SPARK_JARS = Path(pyspark.__file__).parent / "jars"
+_distribution = distribution("pyspark")  # to import it would take longer
+SPARK = Path(str(_distribution.locate_file("pyspark")))
+VERSION = _distribution.version
+SPARK_JARS = SPARK / "jars"
+PROGRAMS_AND_JARS = ("bin", "jars")
+CORE = "jars/spark-core_*.jar"
 DOWNLOADED = b"[SUCCESSFUL ]"  # in Ivy's log, for each file
 # Without these a host that drops packets would delay the start for minutes.
 TIMEOUTS = (
@@ -166,8 +170,8 @@ def _zookeeper(version: str) -> Bundle:
     )
 
 
-SPARK_KAFKA = _spark_kafka(pyspark.__version__)
-DELTA = _delta(pyspark.__version__)
+SPARK_KAFKA = _spark_kafka(VERSION)
+DELTA = _delta(VERSION)
 BROKER = _broker("4.1.0")
 ZOOKEEPER = _zookeeper("3.9.5")
 
@@ -175,6 +179,37 @@ ZOOKEEPER = _zookeeper("3.9.5")
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
     base = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
     return Path(base, "warren").absolute()
+
+
+def spark_home(environ: Mapping[str, str] = os.environ, package: Path = SPARK) -> Path:
+    """Where Spark is: in the Python package, or the same files in our cache.
+
+    An installer such as uv links the files of all environments to the same ones. By linking them
+    once more they get one path, which a class archive needs: otherwise each environment would make
+    one for itself. Without such links, a copy would cost more than it gains.
+    """
+    core = next(package.glob(CORE), None)
+    if core is None or (state := core.stat()).st_nlink == 1:
+        return package
+    home = cache_dir(environ) / "spark" / f"{VERSION}-{state.st_ino}-{state.st_size}"
+    if not home.is_dir():
+        try:
+            _link_all(package, home)
+        except OSError:  # another file system, no right to write, or another process was faster
+            return home if home.is_dir() else package
+    return home
+
+
+def _link_all(package: Path, home: Path) -> None:
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{home.name}-", dir=home.parent) as name:
+        whole = Path(name, home.name)
+        for part in PROGRAMS_AND_JARS:
+            shutil.copytree(package / part, whole / part, copy_function=os.link)
+        whole.rename(home)
+    for other in home.parent.glob("[!.]*"):
+        if other != home and all(core.stat().st_nlink == 1 for core in other.glob(CORE)):
+            shutil.rmtree(other, ignore_errors=True)  # no environment has these any more
 
 
 def resolve(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path]:
@@ -191,6 +226,14 @@ def is_cached(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> bool:
     """Whether nothing has to be downloaded."""
     target = cache_dir(environ) / "jars" / bundle.folder
     return bool(environ.get("WARREN_JARS")) or target.is_dir()
+
+
+def at_hand(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path]:
+    """The bundle's jars if nothing has to be downloaded, else none."""
+    try:
+        return resolve(bundle, environ) if is_cached(bundle, environ) else []
+    except JarsMissing:
+        return []
 
 
 def count_downloaded(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> int:

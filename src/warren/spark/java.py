@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from warren.errors import JavaMissing
@@ -43,17 +44,22 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _usable_home(executable: Path) -> Path | None:
-    """Run Java to find out: on PATH there may be a link, a stub or a version switcher's script."""
-    command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603  the user's own Java
+        properties = _properties(executable)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    properties = dict(re.findall(r"^\s*(java\.\S+) = (.+?)\s*$", answer.stderr, re.MULTILINE))
     version = properties.get("java.specification.version", "1").removeprefix("1.")
     if "java.home" not in properties or int(version) < OLDEST:
         return None
     return Path(properties["java.home"])
+
+
+@cache
+def _properties(executable: Path) -> Mapping[str, str]:
+    """Run Java to find out: on PATH there may be a link, a stub or a version switcher's script."""
+    command = [str(executable), "-XshowSettings:properties", "-version"]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603  the user's own Java
+    return dict(re.findall(r"^\s*(java\.\S+) = (.+?)\s*$", answer.stderr, re.MULTILINE))
 
 
 def _may_install(environ: Mapping[str, str], uid: int | None) -> bool:

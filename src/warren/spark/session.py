@@ -1,29 +1,16 @@
-"""The SparkSession, and why each option is set.
+"""The SparkSession, and why each option is set."""
 
-Spark's working directory is a scratch directory that goes with the session: Spark leaves folders
-wherever it stands. Paths handed to Spark are therefore absolute.
-
-A scratch directory holds a file that its process keeps locked. The kernel unlocks it when that
-process dies, so the next start can tell what nobody needs any more, and removes it.
-"""
-
-import contextlib
-import fcntl
 import os
 import shlex
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
 from weakref import WeakKeyDictionary
 
-import pyspark
-from py4j.clientserver import ClientServer
+from py4j.clientserver import ClientServer, JavaParameters, PythonParameters
+from py4j.java_gateway import java_import
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -32,45 +19,21 @@ from pyspark.sql import SparkSession
 
 from warren.config.secrets import is_secret_entry, is_secretive
 from warren.errors import SparkDied, StartError
-from warren.spark import jars
-from warren.spark.java import java_home
+from warren.spark import jars, java_options, java_process
+from warren.spark.class_archive import Recording
+from warren.spark.java_options import DRIVER_OPTIONS, GIVEN_OPTIONS
+from warren.spark.java_process import CLASS_PATH, JavaProcess, complaint, is_local, log_file
+from warren.spark.scratch import make_scratch, remove_scratch
 
-PREFIX = "warren-spark-"
-ALIVE = "alive"  # a file that is locked for as long as its process lives
-_held: dict[Path, IO[bytes]] = {}
-
-
-def make_scratch() -> Path:
-    """A directory that nobody needs once this process has ended: the next start removes it."""
-    _sweep_scratch()
-    directory = Path(tempfile.mkdtemp(prefix=PREFIX))
-    unlocked = directory / "unlocked"  # under this name nobody looks for it
-    file = unlocked.open("ab")
-    fcntl.flock(file, fcntl.LOCK_EX)
-    unlocked.rename(directory / ALIVE)
-    _held[directory] = file
-    return directory
-
-
-def remove_scratch(directory: Path) -> None:
-    shutil.rmtree(directory, ignore_errors=True)
-    if directory in _held:
-        _held.pop(directory).close()
-
-
-def _sweep_scratch() -> None:
-    for file in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{ALIVE}"):
-        with contextlib.suppress(OSError), file.open("r+b") as opened:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(file.parent, ignore_errors=True)
-
+# For Python on executors. Set while there is one thread: others may start processes later.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 SCRATCH = "spark.warren.scratch"  # where this session keeps what must not outlive it
-STOP_SECONDS = 5
 ALIVE_POLL_S = 0.5
 LIFELINE = "WARREN_LIFELINE"  # a file descriptor, for spark-env.sh
 _lifelines: dict[ClientServer, int] = {}  # our end of the pipe to each JVM
 _scratch: WeakKeyDictionary[SparkSession, Path] = WeakKeyDictionary()  # a dead JVM has no conf
+_recordings: WeakKeyDictionary[SparkSession, Recording] = WeakKeyDictionary()
 
 # Kafka's settings that hold credentials are `sasl.jaas.config` and `ssl.keystore.key`.
 SECRETIVE = "(?i)secret|password|passwd|token|credential|access[.]?key|account[.]key|jaas|keystore"
@@ -91,6 +54,14 @@ ALWAYS = {
     "spark.sql.streaming.minBatchesToRetain": "10",
     # Micro-batches are small and frequent; 200 shuffle tasks would cost more than the work.
     "spark.sql.shuffle.partitions": "4",
+    # A collection gives memory back, such as what a catch-up took. By default Spark keeps what its
+    # Kafka source has fetched, every record of a catch-up, for five minutes.
+    "spark.cleaner.periodicGC.interval": "2min",
+    "spark.kafka.consumer.fetchedData.cache.timeout": "20s",
+    "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "10s",
+    # A Kafka client for each partition that is read. By default Spark keeps 64, too few for two
+    # clusters: it would make them again for every batch. Idle ones go after five minutes.
+    "spark.kafka.consumer.cache.capacity": "10000",
     # A query for each cluster, each with its own pool: a small batch does not wait while another
     # cluster catches up.
     "spark.scheduler.mode": "FAIR",
@@ -112,11 +83,19 @@ LOCAL = {
     "spark.authenticate": "true",
     "spark.network.crypto.enabled": "true",
 }
-# Stopping a query inside foreachBatch unwinds a deep stack and overflows the default one.
-# Hadoop starts `chmod` for each file of a checkpoint, two in a batch: VFORK makes that cheap.
-JAVA_OPTIONS = "-Xss8m -Djdk.lang.Process.launchMechanism=VFORK"
-DRIVER_OPTIONS = ("spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions")
-UNIMPORTANT = ("WARNING", "NOTE: Picked up", "Picked up")  # first lines of Java's output
+# What PySpark's own code takes for imported.
+KNOWN_IN_JAVA = (
+    "org.apache.spark.SparkConf",
+    "org.apache.spark.api.java.*",
+    "org.apache.spark.api.python.*",
+    "org.apache.spark.resource.*",
+    "org.apache.spark.sql.Encoders",
+    "org.apache.spark.sql.OnSuccessCall",
+    "org.apache.spark.sql.functions",
+    "org.apache.spark.sql.classic.*",
+    "org.apache.spark.sql.api.python.*",
+    "scala.Tuple2",
+)
 WITH_DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -133,34 +112,95 @@ def start_session(  # noqa: PLR0913  the caller chooses each
     *,
     bundles: Sequence[jars.Bundle] = (jars.SPARK_KAFKA, jars.DELTA),
     debug: bool = False,
+    java: JavaProcess | None = None,
 ) -> SparkSession:
-    """Start Spark with our settings; the user's (`conf`) win. One session in a process."""
-    given = conf.get("spark.jars", "")
-    paths = [path for bundle in bundles for path in jars.for_spark(bundle, given)]
-    java_options = (JAVA_OPTIONS, conf.get("spark.driver.extraJavaOptions", ""))
-    is_local = master == "local" or master.startswith("local[")
-    place = make_scratch()
+    """Start Spark with our settings; the user's (`conf`) win. One session in a process.
+
+    `java` was started before, with the same settings.
+    """
     settings = {
         **ALWAYS,
-        # Only when local: the workers of a cluster have their own disks.
-        **({**LOCAL, "spark.local.dir": str(place)} if is_local else {}),
+        **(LOCAL if is_local(master) else {}),
         **(WITH_DELTA if jars.DELTA in bundles else {}),
         **conf,
         "spark.master": master,
         "spark.app.name": app_name,
         "spark.driver.memory": driver_memory,
-        "spark.driver.extraJavaOptions": " ".join(java_options),
-        "spark.jars": ",".join(str(path) for path in dict.fromkeys(paths)),
-        SCRATCH: str(place),
     }
-    _set_environment(master, debug=debug)
+    if java is None and java_process.is_plain(master, conf):
+        java = java_process.start(master, conf, driver_memory, bundles, debug=debug)
+    if java is None:
+        return _submitted(settings, bundles, debug=debug)
     try:
-        spark = SparkSession(_start_context(settings, place, debug=debug))
+        spark = SparkSession(_context(_in_place(settings, java.place), _connect(java)))
+    except BaseException:
+        java.end()
+        raise
+    _scratch[spark] = java.place
+    if java.recording:
+        _recordings[spark] = java.recording
+    return spark
+
+
+def _in_place(settings: Mapping[str, str], place: Path) -> dict[str, str]:
+    """The settings of a Java that has its options and all jars already."""
+    known = (*DRIVER_OPTIONS, CLASS_PATH, "spark.jars")
+    rest = {name: value for name, value in settings.items() if name not in known}
+    return {"spark.local.dir": str(place)} | rest | {SCRATCH: str(place)}
+
+
+def _connect(java: JavaProcess) -> ClientServer:
+    """As PySpark's launch_gateway does; that would want the address from the environment.
+
+    No thread may change that while another one starts a process.
+    """
+    port, secret = java.wait_for_address()
+    gateway = ClientServer(
+        java_parameters=JavaParameters(port=port, auth_token=secret, auto_convert=True),
+        python_parameters=PythonParameters(port=0, eager_load=False),
+    )
+    gateway.proc = java.process
+    for name in KNOWN_IN_JAVA:
+        java_import(gateway.jvm, name)
+    return gateway
+
+
+def _submitted(
+    settings: Mapping[str, str], bundles: Sequence[jars.Bundle], *, debug: bool
+) -> SparkSession:
+    """Start Spark by its own scripts, for a cluster or for settings that only they know."""
+    master = settings["spark.master"]
+    os.environ.update(java_process.environment(master, debug=debug))
+    given = settings.get("spark.jars", "")
+    found = dict.fromkeys(jar for each in bundles for jar in jars.for_spark(each, given))
+    place = make_scratch()
+    try:
+        local = {"spark.local.dir": str(place)} if is_local(master) else {}
+        options = java_options.compose(settings, None, place, is_local=is_local(master))
+        settings = {
+            **local,
+            **settings,
+            "spark.jars": ",".join(map(str, found)),
+            GIVEN_OPTIONS: options,
+            SCRATCH: str(place),
+        }
+        for_driver = {
+            name: _without_secrets(settings[name], place / name)
+            for name in DRIVER_OPTIONS
+            if name in settings
+        }
+        settings |= for_driver
+        spark = SparkSession(_context(settings, _submit(settings, place, debug=debug)))
     except BaseException:
         remove_scratch(place)
         raise
     _scratch[spark] = place
     return spark
+
+
+def recordings(spark: SparkSession) -> list[Recording]:
+    """What to make a class archive from; nothing if there is one, or none would fit."""
+    return [_recordings[spark]] if spark in _recordings else []
 
 
 def stop_session(spark: SparkSession) -> None:
@@ -188,7 +228,7 @@ def _is_stopped(spark: SparkSession) -> bool:
     """Whether Spark was stopped, such as by a cluster's master that removed the application."""
     try:
         return bool(spark.sparkContext._jsc.sc().isStopped())  # noqa: SLF001  the only place that knows
-    except Py4JError:  # the JVM is ending: see its exit code
+    except (Py4JError, OSError):  # the JVM is ending: see its exit code
         return False
 
 
@@ -198,37 +238,8 @@ def _exit_code() -> int | None:
     return gateway.proc.poll() if gateway else 0
 
 
-def _set_environment(master: str, *, debug: bool) -> None:
-    """Set what PySpark's launcher reads from the environment only."""
-    os.environ["JAVA_HOME"] = str(java_home())
-    # Another Spark on this machine would fit neither this PySpark nor our jars.
-    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
-    os.environ["WARREN_SPARK_LOG"] = "info" if debug else "error"
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "conf"))
-    if master.startswith("local"):
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-
-
-def _start_context(settings: Mapping[str, str], place: Path, *, debug: bool) -> SparkContext:
-    for_driver = {
-        name: _without_secrets(settings[name], place / name)
-        for name in DRIVER_OPTIONS
-        if name in settings
-    }
-    settings = {**settings, **for_driver}
+def _context(settings: Mapping[str, str], gateway: ClientServer) -> SparkContext:
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    # Every user can read the arguments of a process: the JVM gets secrets after its start.
-    shown = [entry for entry in settings.items() if not is_secret_entry(*entry)]
-    arguments = SparkConf(loadDefaults=False).setAll(shown)
-    log = place / "spark.log"
-    with log.open("wb") as output:
-        # The launcher and the JVM print to the terminal before any logging is set up.
-        streams = {} if debug else {"stdout": output, "stderr": output}
-        try:
-            gateway = _launch(arguments, {"cwd": place, **streams})
-        except PySparkRuntimeError as error:
-            raise StartError(f"Spark does not start: {_complaint(log)}") from error
     interrupt = signal.getsignal(signal.SIGINT)
     try:
         return SparkContext(conf=conf, gateway=gateway)
@@ -239,6 +250,19 @@ def _start_context(settings: Mapping[str, str], place: Path, *, debug: bool) -> 
         # SparkContext installs its own handler for Ctrl-C, which could raise anywhere.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupt)
+
+
+def _submit(settings: Mapping[str, str], place: Path, *, debug: bool) -> ClientServer:
+    # Every user can read the arguments of a process: the JVM gets secrets after its start.
+    shown = [entry for entry in settings.items() if not is_secret_entry(*entry)]
+    arguments = SparkConf(loadDefaults=False).setAll(shown)
+    with log_file(place).open("wb") as output:
+        # The launcher and the JVM print to the terminal before any logging is set up.
+        streams = {} if debug else {"stdout": output, "stderr": output}
+        try:
+            return _launch(arguments, {"cwd": place, **streams})
+        except PySparkRuntimeError as error:
+            raise StartError(f"Spark does not start: {complaint(log_file(place))}") from error
 
 
 def _without_secrets(options: str, file: Path) -> str:
@@ -275,13 +299,6 @@ def _launch(arguments: SparkConf, popen: dict[str, object]) -> ClientServer:
     return gateway
 
 
-def _complaint(log: Path) -> str:
-    """The first serious line of Java's output; the rest is what follows from it."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
-    serious = [line for line in lines if line and not line.startswith(UNIMPORTANT)]
-    return serious[0] if serious else "it printed nothing; try again with debug logging"
-
-
 def _end_jvm() -> None:
     """End the JVM and its connections, which PySpark would keep until the interpreter ends."""
     gateway = SparkContext._gateway  # noqa: SLF001  the only place that knows
@@ -290,9 +307,6 @@ def _end_jvm() -> None:
         return
     gateway.shutdown()
     gateway.proc.stdin.close()  # this makes the JVM exit
-    try:
-        gateway.proc.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        gateway.proc.kill()
-        gateway.proc.wait()
-    os.close(_lifelines.pop(gateway))
+    java_process.end(gateway.proc)
+    if gateway in _lifelines:
+        os.close(_lifelines.pop(gateway))

@@ -1,7 +1,7 @@
-"""All groups as a table, trouble first."""
+"""All groups as a table."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -9,13 +9,26 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from warren.serve.v4 import number_words
 from warren.serve.v4.lines import BEHIND_S
-from warren.serve.v4.shapes import ClusterColumns, GroupLine, Overview
+from warren.serve.v4.measured import Age, Drain, Lag, MeasuredGroup
+from warren.serve.v4.shapes import ClusterColumns, Overview
 from warren.terminal import words
 
 ORDER = ("ERR", "WARN", "OK")
 # Columns that a terminal must be so wide for: the rest is worth more than they are.
-WIDTHS = {"trend": 80, "worst partition": 90, "owner": 120, "partitions": 100, "last commit": 70}
+WIDTHS = {
+    "behind": 40,
+    "last commit": 70,
+    "trend": 80,
+    "worst partition": 90,
+    "partitions": 100,
+    "catches up in": 110,
+    "owner": 130,
+    "age between": 160,
+    "grows": 160,
+    "reads": 160,
+}
 MS = 1000
 
 Cells = dict[str, list[Text] | list[str]]  # by column
@@ -26,34 +39,17 @@ class TableLine(NamedTuple):
     group: str
     status: str
     worst: str  # of its partitions
-    lag: int
+    total_lag: int
     trend: str
     partitions: int
     worst_partition: str
-    committed_ms: int
+    last_commit_ms: int
     owner: str
+    numbers: MeasuredGroup
 
 
-class Filter(NamedTuple):
-    """Which groups to show."""
-
-    cluster: str = ""
-    match: str = ""
-    only_bad: bool = False
-
-    def accepts(self, line: TableLine | GroupLine) -> bool:
-        return (
-            self.cluster in {"", line.cluster}
-            and self.match.lower() in line.group.lower()
-            and not (self.only_bad and line.status == "OK")
-        )
-
-
-def lines(overview: Overview, wanted: Filter) -> list[TableLine]:
-    """The groups that are wanted: the worst first, and of these the one with the most lag."""
-    found = [line for cluster in overview.clusters for line in _lines(cluster)]
-    chosen = [line for line in found if wanted.accepts(line)]
-    return sorted(chosen, key=lambda each: (ORDER.index(each.status), -each.lag, each.group))
+def lines(overview: Overview) -> list[TableLine]:
+    return [line for cluster in overview.clusters for line in _lines(cluster)]
 
 
 def _lines(cluster: ClusterColumns) -> Iterator[TableLine]:
@@ -70,7 +66,30 @@ def _lines(cluster: ClusterColumns) -> Iterator[TableLine]:
             place if cluster.max_lag[at] else "",
             cluster.last_commit_ms[at],
             cluster.owner[at],
+            _numbers(cluster, at),
         )
+
+
+def _numbers(cluster: ClusterColumns, at: int) -> MeasuredGroup:
+    """All unknown if the cluster's Warren is an older one, or a Burrow."""
+    if not cluster.age_s:
+        return MeasuredGroup()
+    return MeasuredGroup(
+        lag=Lag(cluster.lag[at], cluster.lag_low[at], cluster.lag_high[at]),
+        age=Age(
+            cluster.age_s[at],
+            cluster.age_low_s[at],
+            cluster.age_high_s[at],
+            cluster.age_method[at],
+        ),
+        produced=cluster.produced[at],
+        consumed=cluster.consumed[at],
+        drain=Drain(cluster.drain_low_s[at], cluster.drain_high_s[at]),
+        margin_s=cluster.margin_s[at],
+        lost=cluster.lost[at],
+        scalable_lag=cluster.scalable_lag[at],
+        offsets_expire_s=cluster.offsets_expire_s[at],
+    )
 
 
 def render(
@@ -79,7 +98,7 @@ def render(
     """A line about each cluster, then a table of at most so many groups."""
     parts: list[RenderableType] = [*_heads(overview, shown)]
     if shown:
-        parts.append(_table(shown[:most], overview.board.moment_ms, width))
+        parts.append(table(shown[:most], overview.board.moment_ms, width))
     hidden = len(shown) - len(shown[:most])
     if hidden:
         parts.append(Text(f"… and {words.number(hidden)} more", style="dim"))
@@ -87,34 +106,53 @@ def render(
 
 
 def _heads(overview: Overview, shown: list[TableLine]) -> Iterator[Text]:
+    yield from warnings(overview)
+    for cluster in overview.clusters:
+        lines = [line for line in shown if line.cluster == cluster.name]
+        yield Text.assemble((words.shown(cluster.name), "bold"), ": ", counts(lines))
+        if cluster.problem:
+            yield Text(f"  not followed: {words.shown(cluster.problem)}", style="red")
+
+
+def warnings(overview: Overview) -> Iterator[Text]:
+    """What makes all of it doubtful."""
     if not overview.ready:
         yield Text("The offsets topics are still being read: groups may be missing", style="yellow")
     behind_s = overview.board.behind_s
     if behind_s is not None and behind_s > BEHIND_S:  # a Burrow does not say
         warning = f"Reading is behind: groups are shown as they were {words.age(behind_s)} ago"
         yield Text(warning, style="yellow")
-    for cluster in overview.clusters:
-        counts = Counter(line.status for line in shown if line.cluster == cluster.name)
-        head = Text.assemble((words.shown(cluster.name), "bold"), f": {_groups(counts.total())}")
-        for status in ORDER:
-            if counts[status]:
-                head.append_text(Text(f"  {counts[status]} ")).append_text(words.status(status))
-        yield head
-        if cluster.problem:
-            yield Text(f"  not followed: {words.shown(cluster.problem)}", style="red")
+
+
+def counts(lines: Iterable[TableLine]) -> Text:
+    found = Counter(line.status for line in lines)
+    text = Text(_groups(found.total()))
+    for status in ORDER:
+        if found[status]:
+            text.append_text(Text(f"  {words.number(found[status])} ")).append(words.status(status))
+    return text
 
 
 def _groups(count: int) -> str:
     return "1 group" if count == 1 else f"{words.number(count)} groups"
 
 
-def _table(shown: list[TableLine], now_ms: int, width: int) -> Table:
+def table(shown: list[TableLine], now_ms: int, width: int, chosen: int | None = None) -> Table:
+    """The groups as columns; the line that is chosen is shown in reverse."""
     has_clusters = len({line.cluster for line in shown}) > 1
     cells: Cells = {
         "cluster": [words.name(line.cluster) for line in shown],
         "group": [words.name(line.group) for line in shown],
         "status": [_status(line) for line in shown],
-        "lag": [words.number(line.lag) for line in shown],
+        "behind": [words.known(number_words.behind(line.numbers)) for line in shown],
+        "age between": [number_words.age_bounds(line.numbers) for line in shown],
+        "lag": [words.number(line.total_lag) for line in shown],
+        "warning": [_alarms(line.numbers) for line in shown],
+        "catches up in": [
+            words.known(number_words.catch_up(line.numbers, line.status)) for line in shown
+        ],
+        "grows": [words.rate(line.numbers.produced) for line in shown],
+        "reads": [words.rate(line.numbers.consumed) for line in shown],
         "trend": [words.trend(line.trend) for line in shown],
         "worst partition": [words.name(line.worst_partition) for line in shown],
         "partitions": [words.number(line.partitions) for line in shown],
@@ -123,8 +161,15 @@ def _table(shown: list[TableLine], now_ms: int, width: int) -> Table:
     }
     if not has_clusters:
         del cells["cluster"]
+    if not any(cells["warning"]):
+        del cells["warning"]
     names = [each for each in cells if width >= WIDTHS.get(each, 0)]
-    return columns({each: cells[each] for each in names}, width)
+    return columns({each: cells[each] for each in names}, width, chosen)
+
+
+def _alarms(numbers: MeasuredGroup) -> Text:
+    found = number_words.alarms(numbers, numbers.offsets_expire_s)
+    return Text(", ".join(each.brief for each in found), style="bold red")
 
 
 def _status(line: TableLine) -> Text:
@@ -136,15 +181,18 @@ def _status(line: TableLine) -> Text:
 
 
 def _age(line: TableLine, now_ms: int) -> str:
-    return words.age((now_ms - line.committed_ms) / MS if line.committed_ms else None)
+    return words.age((now_ms - line.last_commit_ms) / MS if line.last_commit_ms else None)
 
 
-RIGHT = {"lag", "partitions", "last commit", "partition", "committed", "a second", "full"}
+RIGHT = {
+    *("behind", "lag", "catches up in", "grows", "reads", "partitions", "last commit"),
+    *("partition", "committed", "a second", "full"),
+}
 GAP, SHORTEST = 2, 4
 NAMES = {"cluster", "group", "worst partition", "owner", "topic"}
 
 
-def columns(cells: Cells, width: int) -> Table:
+def columns(cells: Cells, width: int, chosen: int | None = None) -> Table:
     """A plain table: narrow terminals cut names, never numbers or statuses."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
     natural = {
@@ -153,8 +201,8 @@ def columns(cells: Cells, width: int) -> Table:
     for head, wide in _fitted(natural, width).items():
         justify: Literal["right", "left"] = "right" if head in RIGHT else "left"
         table.add_column(head, justify=justify, no_wrap=True, overflow="ellipsis", width=wide)
-    for row in zip(*cells.values(), strict=True):
-        table.add_row(*row)
+    for number, row in enumerate(zip(*cells.values(), strict=True)):
+        table.add_row(*row, style="reverse" if number == chosen else None)
     return table
 
 

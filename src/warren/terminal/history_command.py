@@ -9,67 +9,37 @@ import plotext
 from rich.console import Console
 from rich.text import Text
 
-from warren.errors import WarrenError
-from warren.history import group_history
-from warren.history.memory_queries import Kept
-from warren.history.reader import Past
 from warren.history.report.columns import count, duration, instant, share
-from warren.model.period import Period
-from warren.model.tables import GROUP, PARTITION
+from warren.model.history_question import STEPS
+from warren.terminal.past_source import Answer, PastSource
 from warren.terminal.report_command import plain_console, working
-from warren.terminal.words import COLOURS, shown
+from warren.terminal.words import COLOURS, brief, shown
 
 HEIGHT, WIDTH = 16, 100
-MARGIN = 10  # what the axis takes
+LABEL = 8  # columns of an axis label
+MARGIN = LABEL + 2  # what the axis and the frame take
+TICKS = 4  # of the axis of lag, above its 0
 INCIDENTS = 10
 BLOCK = "█"
-
-
-class NothingKept(WarrenError):
-    def __init__(self, group: str) -> None:
-        super().__init__(f"history has nothing of {shown(group)}, its topic or partition then")
-
-
-class Ambiguous(WarrenError):
-    def __init__(self, group: str, clusters: list[str]) -> None:
-        names = ", ".join(map(shown, clusters))
-        super().__init__(f"{shown(group)} is a group of {names}; choose one with --cluster")
+INDENT = " " * (LABEL + 1)
 
 
 def history(
-    past: Callable[[], Past], group: str, topic: str, partition: int | None, *, as_json: bool
+    past: Callable[[], PastSource], group: str, topic: str, partition: int | None, *, as_json: bool
 ) -> None:
-    chosen = past()
-    console = plain_console()
-    width = min(console.width, WIDTH) - MARGIN
-    with working(), chosen.reading(group, (GROUP, PARTITION)) as rows:
-        kept = rows.together(topic, partition) if topic else rows
-        cluster = _cluster(kept, group)
-        answer: dict[str, Any] = {
-            "cluster": cluster,
-            "group": group,
-            **chosen.period._asdict(),
-            **group_history.curve(kept, chosen.period, group_history.STEPS if as_json else width),
-            "incidents": group_history.incidents(kept),
-        }
+    source, console = past(), plain_console()
+    steps = STEPS if as_json else min(console.width, WIDTH) - MARGIN
+    with working():
+        answer = source.history(group, topic, partition, steps)
     if as_json:
         sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
     else:
         what = shown(" ".join([group, topic, "" if partition is None else str(partition)]).strip())
-        _print(console, answer, what, chosen.period)
+        _print(console, answer, what)
 
 
-def _cluster(kept: Kept, group: str) -> str:
-    clusters = kept.clusters()
-    if not clusters:
-        raise NothingKept(group)
-    if len(clusters) > 1:
-        raise Ambiguous(group, clusters)
-    return clusters[0]
-
-
-def _print(console: Console, answer: dict[str, Any], what: str, period: Period) -> None:
-    since, until = (instant(moment) for moment in period)
+def _print(console: Console, answer: Answer, what: str) -> None:
+    since, until = (instant(answer[end]) for end in ("since_ms", "until_ms"))
     cluster, moments = shown(answer["cluster"]), answer["moments"]
     console.print(Text(f"{what} of {cluster}, {since} until {until} UTC, {moments} moments"))
     console.print(Text("total lag"))
@@ -82,9 +52,10 @@ def _print(console: Console, answer: dict[str, Any], what: str, period: Period) 
         console.print(Text(f"and {len(answer['incidents']) - INCIDENTS} incidents before"))
 
 
-def _curve(answer: dict[str, Any]) -> str:
+def _curve(answer: Answer) -> str:
     """Broken where nothing was kept."""
     figure, times, lags = plotext.figure, answer["times_ms"], answer["lag"]
+    plotext.terminal.limit(width=False, height=False)  # of a file, the size is ours to choose
     figure.clear()
     figure.theme("colorless")
     figure.plot_size(len(times) + MARGIN, HEIGHT)
@@ -94,7 +65,11 @@ def _curve(answer: dict[str, Any]) -> str:
     ticks = [0, len(times) // 2, len(times) - 1]
     figure.ruler("x").lim(0, max(len(times) - 1, 1))
     figure.ruler("x").ticks(ticks, [instant(times[step])[5:16] for step in ticks])
-    figure.ruler("y").lim(0, max((lag for lag in lags if lag is not None), default=0) or 1)
+    highest = max((lag for lag in lags if lag is not None), default=0) or 1
+    marks = sorted({highest * tick // TICKS for tick in range(TICKS + 1)})
+    figure.ruler("y").lim(0, highest)
+    # All labels are equally wide, so that the strip of statuses can stand below its moments.
+    figure.ruler("y").ticks(marks, [f"{brief(mark):>{LABEL - 1}} " for mark in marks])
     text: str = plotext.uncolorize(figure.build().string())
     return text.rstrip("\n")
 
@@ -115,17 +90,20 @@ def _runs(lags: list[int | None]) -> list[range]:
 def _strip(statuses: list[str | None]) -> Text:
     """A block for each step, in the colour of its worst status."""
     blocks = [(BLOCK if word else " ", COLOURS[word] if word else "") for word in statuses]
-    return Text.assemble("status ", *blocks)
+    return Text.assemble(f"{'status':>{LABEL - 1}} ", " ", *blocks)
 
 
-def _words(answer: dict[str, Any]) -> Text:
+def _words(answer: Answer) -> Text:
     """The same for those who do not see colours."""
     known = [word for word in answer["status"] if word]
     parts = [f"{word} {share(known.count(word) / len(known))}" for word in dict.fromkeys(known)]
     lags = [lag for lag in answer["lag"] if lag is not None]
-    return Text(
-        f"       {', '.join(parts)} of the time; lag {count(lags[-1])}, max {count(max(lags))}"
-    )
+    line = f"{INDENT}{', '.join(parts)} of the time; lag {count(lags[-1])}, max {count(max(lags))}"
+    ages = [age for age in answer["age_s"] if age is not None]
+    if ages:
+        last, most = duration(round(ages[-1])), duration(round(max(ages)))
+        line += f"\n{INDENT}oldest unread message {last} old, at most {most}"
+    return Text(line)
 
 
 def _incident(incident: dict[str, Any]) -> Text:

@@ -7,6 +7,7 @@ from warren.errors import GroupUnknown
 from warren.model.board import Board
 from warren.serve.board_file import writer
 from warren.serve.board_file.board_view import View
+from warren.serve.board_file.change_log import ChangeLog
 from warren.serve.http.channel import Action
 from warren.serve.http.settings import startup
 from warren.serve.http.site import Site
@@ -22,6 +23,7 @@ class BoardAnswers:
         self._granularity = series_granularity(config.metrics)
         self._site = Site(startup(config, []).settings, _changes_nothing)
         self._shown: Board | None = None
+        self._log = ChangeLog()
 
     def overview(self) -> Overview:
         return all_groups.columns(self._newest().view)
@@ -46,7 +48,7 @@ class BoardAnswers:
     def _newest(self) -> Site:
         board = self._boards()
         if board is not self._shown:
-            file = writer.write(board, self._granularity, {})
+            file = writer.write(board, self._granularity, {}, self._log)
             commits = [cluster.windows.file.fd for cluster in board.clusters.values()]
             self._site.view = View.open([file.fd, *commits], self._site.view)
             self._shown = board

@@ -39,6 +39,32 @@ def one_path(*given: Path | None) -> Path:
     return paths[0] if paths else Path()
 
 
+HERE = "http://127.0.0.1:8000"  # as with the example configuration
+
+# Which Warren to ask, and how.
+remote_options = (
+    click.option(
+        "--cafile",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Certificates to trust, PEM, with https.",
+    ),
+    click.option(
+        "--token-file",
+        metavar="FILE",
+        type=click.File(),
+        help="File that holds the read-token, if Warren wants one; or set WARREN_TOKEN.",
+    ),
+    click.option(
+        "--url",
+        metavar="URL",
+        envvar="WARREN_URL",
+        show_envvar=True,
+        help="The Warren to ask.  [default: http://127.0.0.1:8000]",
+    ),
+)
+
+
 def source_options(command: Callable[..., None]) -> Callable[..., None]:
     """Options that name who answers; the command gets them as one `source`."""
 
@@ -54,25 +80,7 @@ def source_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--bootstrap", metavar="HOST:PORT", help="Read this cluster itself, without a Warren."
         ),
-        click.option(
-            "--cafile",
-            metavar="FILE",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="Certificates to trust, PEM, with https.",
-        ),
-        click.option(
-            "--token-file",
-            metavar="FILE",
-            type=click.File(),
-            help="File that holds the read-token, if Warren wants one; or set WARREN_TOKEN.",
-        ),
-        click.option(
-            "--url",
-            metavar="URL",
-            envvar="WARREN_URL",
-            show_envvar=True,
-            help="The Warren to ask.  [default: http://127.0.0.1:8000]",
-        ),
+        *remote_options,
     ):
         with_source = option(with_source)
     return with_source
@@ -86,22 +94,32 @@ def _source(  # noqa: PLR0913, PLR0917  # options of a command
     config_dir: Path | None,
     config_file: Path | None,
 ) -> Any:
-    from warren.config.secrets import Secret
     from warren.terminal.source import AnswerSource
 
-    is_url_typed = url is not None and url != os.environ.get("WARREN_URL")
     has_config = config_dir is not None or config_file is not None
-    if sum([is_url_typed, bootstrap is not None, has_config]) > 1:
+    if sum([is_typed(url), bootstrap is not None, has_config]) > 1:
         raise click.UsageError("ask one: --url, --bootstrap, or a configuration")
-    token = token_file.read().strip() if token_file else os.environ.get("WARREN_TOKEN", "")
     return AnswerSource(
-        url=url or "http://127.0.0.1:8000",
-        token=Secret(token) if token else None,
+        url=url or HERE,
+        token=token_of(token_file),
         cafile=cafile,
         bootstrap=bootstrap or "",
         config_path=one_path(config_dir, config_file) if has_config else None,
         environ=tuple(os.environ.items()),
     )
+
+
+def is_typed(url: str | None) -> bool:
+    """Given on the command line: the environment is no choice of the moment."""
+    return url is not None and url != os.environ.get("WARREN_URL")
+
+
+def token_of(file: Any) -> Any:
+    """The secret that a Warren wants, from a file or the environment; None if there is none."""
+    from warren.config.secrets import Secret
+
+    token = file.read().strip() if file else os.environ.get("WARREN_TOKEN", "")
+    return Secret(token) if token else None
 
 
 @contextmanager

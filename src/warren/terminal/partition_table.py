@@ -3,18 +3,29 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from warren.serve.v4 import number_words
 from warren.serve.v4.shapes import Explanation, PartitionLine
 from warren.serve.v4.shapes import Group as GroupAnswer
 from warren.terminal import words
 from warren.terminal.group_table import Cells, columns
 
 ORDER = ("REWIND", "STALL", "STOP", "WARN", "OK")
-WIDTHS = {"a second": 80, "last commit": 70, "committed": 90, "full": 100, "owner": 110}
+WIDTHS = {
+    "behind": 50,
+    "last commit": 70,
+    "a second": 80,
+    "committed": 90,
+    "full": 100,
+    "catches up in": 110,
+    "owner": 120,
+    "age between": 150,
+}
 MOST_REASONS = 5
 
 
 def render(group: GroupAnswer, explanation: Explanation, width: int) -> RenderableType:
-    parts: list[RenderableType] = [_head(group), *_reasons(explanation)]
+    parts: list[RenderableType] = [_head(group), *_alarms(group), *_reasons(explanation)]
+    parts += [Text(f"  {words.shown(each)}", style="dim") for each in group.about_query]
     if group.partitions:
         worst_first = sorted(
             group.partitions,
@@ -31,9 +42,28 @@ def _head(group: GroupAnswer) -> Text:
     return Text.assemble(
         (place, "bold"),
         words.status(summary.status),
+        _behind(group),
         f"  lag {words.number(summary.total_lag)} in {words.number(count)} "
         f"partition{'' if count == 1 else 's'}",
     )
+
+
+def _behind(group: GroupAnswer) -> str:
+    """Empty when nobody knows: a Burrow has no ages."""
+    age, drain = number_words.behind(group.summary), group.summary.drain.low
+    if not age:
+        return ""
+    found = f"  behind by {age}"
+    if age_bounds := number_words.age_bounds(group.summary):
+        found += f" ({age_bounds})"
+    if drain is None or group.summary.lag.now == 0:
+        return found
+    return f"{found}, catches up: {number_words.catch_up(group.summary, group.summary.status)}"
+
+
+def _alarms(group: GroupAnswer) -> list[Text]:
+    found = number_words.alarms(group.summary, group.summary.offsets_expire_s)
+    return [Text(f"  {each.text}", style="bold red") for each in found]
 
 
 def _reasons(explanation: Explanation) -> list[Text]:
@@ -46,6 +76,8 @@ def _reasons(explanation: Explanation) -> list[Text]:
         lines.append(
             Text.assemble("  ", words.status(reason.status), f" {place}  ", words.shown(reason.why))
         )
+    if explanation.second_opinion:
+        lines.append(Text(f"  {words.shown(explanation.second_opinion)}", style="italic"))
     return lines
 
 
@@ -54,7 +86,12 @@ def _table(partitions: list[PartitionLine], width: int) -> RenderableType:
         "topic": [words.name(each.topic) for each in partitions],
         "partition": [str(each.partition) for each in partitions],
         "status": [words.status(each.status) for each in partitions],
+        "behind": [words.known(number_words.behind(each)) for each in partitions],
+        "age between": [number_words.age_bounds(each) for each in partitions],
         "lag": [words.number(each.current_lag) for each in partitions],
+        "catches up in": [
+            words.known(number_words.catch_up(each, each.status)) for each in partitions
+        ],
         "a second": [_signed(each.lag_trend) for each in partitions],
         "committed": [words.number(each.end.offset) if each.end else "" for each in partitions],
         "last commit": [words.age(each.last_commit_age_s) for each in partitions],

@@ -12,10 +12,12 @@ from warren.clients.tls import tls_context
 from warren.config import Tls
 from warren.config.secrets import Secret, masked_url
 from warren.errors import GroupUnknown, Unanswered
-from warren.serve.v4.shapes import Explanation, Group, GroupLine, Groups, Moment, Overview
+from warren.serve.v4.shapes import Explanation, Group, GroupLine, Groups, Moment, Overview, Problem
+from warren.terminal.words import shown
 
 T = TypeVar("T")
 
+NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")  # by the version of OpenSSL
 CONNECT_S, ANSWER_S = 5.0, 60.0  # a hundred thousand groups take a while
 
 
@@ -74,7 +76,7 @@ class Remote:
             raise Unanswered(
                 self.shown, "wants a token: set WARREN_TOKEN, or name a file with --token-file"
             )
-        raise Unanswered(self.shown, f"is no Warren: it answers {answer.status_code} to {path}")
+        raise Unanswered(self.shown, _said(answer) or _stranger(answer, path))
 
     def _get(self, path: str, query: Mapping[str, str] | None) -> httpx.Response:
         try:
@@ -84,7 +86,18 @@ class Remote:
         except httpx.ConnectTimeout as error:
             raise Unanswered(self.shown, f"does not answer within {CONNECT_S:.0f} s") from error
         except httpx.TransportError as error:
-            raise Unanswered(self.shown, _reason(error)) from error
+            raise Unanswered(self.shown, self._reason(error)) from error
+
+    def _reason(self, error: httpx.TransportError) -> str:
+        text = str(error).partition("] ")[2] or str(error) or type(error).__name__
+        if isinstance(error, httpx.ConnectError) and "refused" in text:
+            return "nothing listens there; is Warren running? (--url names another address)"
+        scheme, colon, rest = self.shown.partition(":")
+        if any(each in text.upper().replace(" ", "_") for each in NO_TLS):
+            return f"speaks no TLS: write http{colon}{rest}"
+        if scheme == "http" and isinstance(error, httpx.ReadError | httpx.RemoteProtocolError):
+            return f"closes the connection without an answer; with TLS, write https{colon}{rest}"
+        return f"cannot be reached: {text}"
 
     def _decoded(self, answer: httpx.Response, kind: type[T]) -> T:
         try:
@@ -93,11 +106,17 @@ class Remote:
             raise Unanswered(self.shown, f"is no Warren of this version: {error}") from error
 
 
-def _reason(error: httpx.TransportError) -> str:
-    text = str(error).partition("] ")[2] or str(error) or type(error).__name__
-    if isinstance(error, httpx.ConnectError) and "refused" in text:
-        return "nothing listens there; is Warren running? (--url names another address)"
-    return f"cannot be reached: {text}"
+def _said(answer: httpx.Response) -> str:
+    """What a Warren gives as its reason; empty if something else has answered."""
+    try:
+        problem = msgspec.json.decode(answer.content, type=Problem)
+    except msgspec.DecodeError:
+        return ""
+    return f"answers: {shown(problem.message)}"
+
+
+def _stranger(answer: httpx.Response, path: str) -> str:
+    return f"is no Warren: it answers {answer.status_code} to {path}"
 
 
 def _is_this_machine(url: str) -> bool:

@@ -7,22 +7,21 @@ from contextlib import contextmanager, nullcontext
 from rich.console import Console
 from rich.table import Table
 
-from warren.history.reader import Past
 from warren.history.report.columns import ReportSection, instant
 from warren.history.report.formats import as_csv, as_json, as_page, chosen
-from warren.history.report.summary import Report, make
-from warren.model.tables import GROUP, LOG_END
+from warren.history.report.summary import Report
+from warren.terminal.past_source import PastSource
 from warren.terminal.words import COLOURS, name
 
 WIDE = 10_000  # what is not a terminal gets everything
 
 
 def report(
-    past: Callable[[], Past], group: str, form: str, sections: tuple[str, ...], top: int
+    past: Callable[[], PastSource], group: str, form: str, sections: tuple[str, ...], top: int
 ) -> None:
-    chosen_past = past()
-    with working(), chosen_past.reading(group, (GROUP, LOG_END)) as kept:
-        found = make(kept, chosen_past.period, top)
+    source = past()
+    with working():
+        found = source.report(group, top)
     if form == "table":
         _print(found, sections)
     elif form == "csv":
@@ -51,10 +50,10 @@ def _print(report: Report, sections: tuple[str, ...]) -> None:
     console.print(f"Consumer groups from {since} until {until} UTC", highlight=False)
     for section in chosen(sections):
         rows = section.rows(report)
-        console.print(_table(section, report) if rows else f"{section.title}: none")
+        console.print(as_table(section, report) if rows else f"{section.title}: none")
 
 
-def _table(section: ReportSection, report: Report) -> Table:
+def as_table(section: ReportSection, report: object) -> Table:
     table = Table(title=section.title, title_justify="left", title_style="bold")
     for column in section.columns:
         # Names are what one copies: they are folded, never cut.

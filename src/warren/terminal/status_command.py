@@ -15,7 +15,7 @@ from warren.errors import GroupUnknown, Unanswered
 from warren.serve.v4.shapes import Groups
 from warren.terminal import group_table, partition_table, words
 from warren.terminal.ending import signals_as_ctrl_c
-from warren.terminal.group_table import Filter
+from warren.terminal.group_choice import Filter
 from warren.terminal.questions import Answers
 from warren.terminal.source import AnswerSource, open_source
 
@@ -77,13 +77,17 @@ def status(source: AnswerSource, wanted: Filter, *, as_json: bool, every_s: floa
             watch(console, every_s, lambda: _screen(console, answers, wanted, as_json=as_json))
             return 0
         if as_json:
-            found = _groups(answers, wanted)
+            every = answers.groups()
+            wanted.refuse_if_none(every.groups)
+            found = _chosen(every, wanted)
             _print_json(found)
             return _exit_code(each.status for each in found.groups)
         seen = answers.overview()
-    lines = group_table.lines(seen, wanted)
-    console.print(group_table.render(seen, lines, console.width))
-    return _exit_code(each.status for each in lines)
+    lines = group_table.lines(seen)
+    wanted.refuse_if_none(lines)
+    chosen = wanted.choose(lines)
+    console.print(group_table.render(seen, chosen, console.width))
+    return _exit_code(each.status for each in chosen)
 
 
 def lag(source: AnswerSource, group: str, cluster: str, *, as_json: bool) -> int:
@@ -110,19 +114,18 @@ def _console() -> Console:
 
 def _screen(console: Console, answers: Answers, wanted: Filter, *, as_json: bool) -> RenderableType:
     if as_json:  # a line for each time
-        return Text(msgspec.json.encode(_groups(answers, wanted)).decode())
+        return Text(msgspec.json.encode(_chosen(answers.groups(), wanted)).decode())
     seen = answers.overview()
-    lines = group_table.lines(seen, wanted)
+    lines = wanted.choose(group_table.lines(seen))
     room = max(console.height - ROOM - 2 * len(seen.clusters), 1) if console.is_terminal else None
     clock = time.strftime("%H:%M:%S", time.localtime(seen.board.moment_ms / 1000))
     head = Text(f"{clock}  Ctrl-C ends", style="dim")
     return Group(head, group_table.render(seen, lines, console.width, room))
 
 
-def _groups(answers: Answers, wanted: Filter) -> Groups:
-    found = answers.groups()
-    chosen = [each for each in found.groups if wanted.accepts(each)]
-    return Groups(found.board, len(chosen), chosen)
+def _chosen(every: Groups, wanted: Filter) -> Groups:
+    chosen = wanted.choose(every.groups)
+    return Groups(every.board, len(chosen), chosen)
 
 
 def _print_json(answer: object) -> None:

@@ -13,6 +13,8 @@ COLOURS = {
     "STALL": "bold red",
     "REWIND": "bold red",
 }
+SANE = 1e12  # more a second is a number gone wrong
+UNITS = ((10**18, "E"), (10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (1000, "k"))
 BARS = "▁▂▃▄▅▆▇█"
 # Controls move the cursor, formats turn the reading direction; neither is to be taken at its word.
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -42,6 +44,26 @@ def status(word: str) -> Text:
 
 def number(value: int) -> str:
     return f"{value:,}"
+
+
+def brief(value: int) -> str:
+    """Three digits at most, for an axis: 65 k, 1.2 M."""
+    if value < 10_000:
+        return number(value)
+    size, unit = next((each for each in UNITS if value >= each[0]), UNITS[-1])
+    share = value / size
+    return f"{share:.1f} {unit}" if share < 9.95 else f"{share:,.0f} {unit}"
+
+
+def known(text: str) -> str:
+    """A dash where nothing is known."""
+    return text or "-"
+
+
+def rate(a_second: float | None) -> str:
+    if a_second is None:
+        return "-"
+    return f"{a_second:,.1f}/s" if abs(a_second) < SANE else f"{a_second:.0e}/s"
 
 
 def age(seconds: float | None) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from warren.model import kafka_names
 from warren.model.arrays import Codes, Ints, Mask
+from warren.model.tables import one_chunk
 
 LATEST = np.iinfo(np.int64).max
 
@@ -18,9 +19,7 @@ def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
     """Each value as an index into the list of distinct values."""
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # a column without chunks stays one
-        array = pa.array([], column.type)
+    array = one_chunk(column)
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     names = array.dictionary.cast(pa.binary()).to_pylist()

@@ -4,19 +4,22 @@ We may read commits later than log ends. So the ends of each round are remembere
 commits have been read: a commit's lag is computed with the log end of its own time.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from warren.model.arrays import Counts, Floats, Ints, Mask, Singles
+from warren.model.board import NO_END, TopicEnds
 from warren.windows.commit_columns import encoded
+from warren.windows.end_columns import EndColumns, dispensable
 from warren.windows.grid import CHUNK, push
 from warren.windows.names import Names
 from warren.windows.row_blocks import Blocks, Rows
 
 PACE_S = 30.0  # a rate covers about twice as long
+SLOW_PACE_S = 300.0
 # Rounds remembered: five minutes of them if one comes every second, fewer where there are so many
 # partitions that they would take more memory than this. With more, some in between are dropped.
 FEWEST_ROUNDS, MOST_ROUNDS = 40, 320
@@ -41,6 +44,14 @@ class EndRows(Rows):
     filled: Counts
     seen_s: Floats  # when the newest was read; 0: unknown
     rate: Singles  # recent messages a second; NaN: unknown
+    slow_rate: Singles  # likewise, over ten minutes
+    start: Ints  # the log start, if it has one
+    has_start: Mask
+    stable: Ints  # where readers of committed data stop, if an open transaction holds them back
+    is_held: Mask
+    start_was: Ints  # in the round before, and when it was another; see `paces`
+    start_changed_s: Floats  # 0: no start was read
+    start_pace: Singles
 
     def __init__(self, intervals: int) -> None:
         super().__init__(
@@ -51,45 +62,80 @@ class EndRows(Rows):
                 "filled": ((), np.uint16),
                 "seen_s": ((), np.float64),
                 "rate": ((), np.float32),
-            }
+                "slow_rate": ((), np.float32),
+                "start": ((), np.int64),
+                "has_start": ((), np.bool_),
+                "stable": ((), np.int64),
+                "is_held": ((), np.bool_),
+                "start_was": ((), np.int64),
+                "start_changed_s": ((), np.float64),
+                "start_pace": ((), np.float32),
+            },
+            unsaved=("start", "has_start", "stable", "is_held"),
         )
         self.intervals = intervals
         self.rounds: list[EndsRound] = []  # oldest first
+        self.between_s = 0.0  # usually, from one round to the next; 0: not known yet
+        self.past = EndColumns()
+        self.asked_s: Floats = np.zeros(0)  # of the past rounds, and of one that goes on
 
     def clear(self, rows: Ints) -> None:
         self.filled[rows] = 0
+        self.has_start[rows] = self.is_held[rows] = False
+        self.start_changed_s[rows] = 0
         for each in self.rounds:
             known = rows[rows < len(each.newest)]
             each.newest[known] = each.lowest[known] = NOT_THERE
+        self.past.clear(rows)
 
     def copy(self, source: Ints, target: Ints) -> None:
         super().copy(source, target)
         self._arrange_rounds(lambda column: _moved(column, source, target))
+        self.past.copy(source, target)
 
     def keep(self, rows: Ints) -> None:
         super().keep(rows)
         self._arrange_rounds(lambda column: _taken(column, rows))
+        self.past.keep(rows)
 
     def _arrange_rounds(self, arrange: Callable[[Ints], Ints]) -> None:
         self.rounds = [
-            EndsRound(answered_s, arrange(newest), arrange(lowest))
-            for answered_s, newest, lowest in self.rounds
+            each._replace(newest=arrange(each.newest), lowest=arrange(each.lowest))
+            for each in self.rounds
         ]
 
+    def begin_round(self, asked_s: float) -> None:
+        """Log ends are asked for from now on."""
+        before_s = self.past.asked_s
+        self.asked_s = np.append(before_s[before_s < asked_s], asked_s)
+
     def remember(self, answered_s: float) -> None:
-        """Remember the ends of the round that has just finished."""
+        """Remember the ends as they are now."""
         # The clock may have been set back, and tests have none.
         self.rounds = [each for each in self.rounds if each.answered_s < answered_s]
+        if self.rounds:
+            took_s = answered_s - self.rounds[-1].answered_s
+            # One long silence of the brokers does not change what is usual.
+            usual_s = min(self.between_s, took_s) if took_s > 3 * self.between_s else took_s
+            self.between_s += (usual_s - self.between_s) / 4 if self.between_s else took_s
         is_known = self.filled[: self.size] > 0
         newest, lowest = self.newest[: self.size], self.lowest[: self.size]
-        columns = (np.where(is_known, column, NOT_THERE) for column in (newest, lowest))
-        self.rounds.append(EndsRound(answered_s, *columns))
+        newest, lowest = (np.where(is_known, each, NOT_THERE) for each in (newest, lowest))
+        self.rounds.append(EndsRound(answered_s, newest, lowest))
         while len(self.rounds) > self._most_rounds():
-            del self.rounds[_dispensable([each.answered_s for each in self.rounds])]
+            del self.rounds[dispensable([each.answered_s for each in self.rounds])]
 
     def _most_rounds(self) -> int:
         a_round = 2 * np.dtype(np.int64).itemsize * max(self.size, 1)
         return min(max(ROUNDS_BYTES // a_round, FEWEST_ROUNDS), MOST_ROUNDS)
+
+    def finish_round(self, asked_s: float, answered_s: float, answered: Ints) -> None:
+        """Remember the round that has just finished, and which rows were answered."""
+        self.remember(answered_s)
+        is_answered = np.zeros(self.size, np.bool_)
+        is_answered[answered] = True
+        self.past.add(asked_s, answered_s, self.newest[: self.size], is_answered)
+        self.asked_s = self.past.asked_s
 
     def forget_before(self, moment_s: float) -> None:
         """Forget rounds that are only needed for moments before this one."""
@@ -129,11 +175,19 @@ class EndRows(Rows):
         took_s = now_s - self.seen_s[rows]
         is_new = (self.filled[rows] == 0) | (self.seen_s[rows] == 0)
         later = ~is_new & (took_s > 0)
-        rates = np.where(is_new, np.nan, self.rate[rows])
         grown = np.maximum(new - self.newest[rows], 0)[later] / took_s[later]
-        before = np.where(np.isnan(rates[later]), grown, rates[later])
-        rates[later] = grown + (before - grown) * np.exp(-took_s[later] / PACE_S)
-        self.rate[rows], self.seen_s[rows] = rates, now_s
+        for column, over_s in ((self.rate, PACE_S), (self.slow_rate, SLOW_PACE_S)):
+            rates = np.where(is_new, np.nan, column[rows])
+            rates[later] = smoothed(rates[later], grown, took_s[later], over_s)
+            column[rows] = rates
+        self.seen_s[rows] = now_s
+
+
+def smoothed(before: Singles, grown: Floats, took_s: Floats, over_s: float) -> Floats:
+    """A rate that forgets: the longer the new growth took, the more it weighs."""
+    rate: Floats = np.where(np.isnan(before), grown, before)
+    forgotten: Floats = grown + (rate - grown) * np.exp(-took_s / over_s)
+    return forgotten
 
 
 def _moved(column: Ints, source: Ints, target: Ints) -> Ints:
@@ -154,22 +208,6 @@ def _taken(column: Ints, rows: Ints) -> Ints:
     return taken
 
 
-def _dispensable(times: list[float]) -> int:
-    """The round whose removal leaves the smallest gap for its age; never the first or the last."""
-    gaps = [
-        (times[at + 1] - times[at - 1]) / (times[-1] - times[at - 1])
-        for at in range(1, len(times) - 1)
-    ]
-    return 1 + int(np.argmin(gaps))
-
-
-class Columns(NamedTuple):
-    counts: Ints  # by topic: its partitions
-    is_known: Mask  # whether a partition has an end; if not, ignore the two below
-    newest: Ints
-    rate: Singles  # NaN: not known
-
-
 class LogEnds:
     """A topic keeps the most partitions it ever had: delete it when it is created again."""
 
@@ -177,16 +215,23 @@ class LogEnds:
         self.topics = Names()
         self.rows = EndRows(intervals)
         self.blocks = Blocks(self.rows)
+        self._of_topics: TopicEnds | None = None  # None: something has changed since
 
     def ensure(self, topic: str, count: int) -> int:
+        self._of_topics = None
         number = self.topics.id(topic)
         self.blocks.ensure(number, count)
         return number
 
     def refresh(
-        self, ends: pa.Table, partition_counts: Mapping[str, int], now_s: float = 0
+        self,
+        ends: pa.Table,
+        partition_counts: Mapping[str, int],
+        now_s: float = 0,
+        asked_s: float | None = None,
     ) -> None:
         """Take in one answer of the brokers; partitions with a null end stay as they were."""
+        self._of_topics = None
         for topic, count in partition_counts.items():
             self.ensure(topic, count)
         ends = ends.filter(ends["offset"].is_valid())
@@ -198,7 +243,32 @@ class LogEnds:
         rows = self.blocks.base[numbers][codes] + partition
         in_order = np.argsort(rows, kind="stable")
         self.rows.push(rows[in_order], ends["offset"].to_numpy()[in_order], now_s)
-        self.rows.remember(now_s)
+        self.rows.finish_round(now_s if asked_s is None else asked_s, now_s, rows)
+
+    def refresh_edges(self, starts: pa.Table, stable: pa.Table) -> list[str]:
+        """Take in log starts and stable ends; returns the topics with an open transaction.
+
+        A stable end that was read after the log end it is compared with, and is not before it,
+        holds nobody back.
+        """
+        self._of_topics = None
+        rows, offsets, _ = self.known(starts)
+        self.rows.start[rows], self.rows.has_start[rows] = offsets, True
+        rows, offsets, topics = self.known(stable)
+        is_held = (offsets < self.rows.newest[rows]) & (self.rows.filled[rows] > 0)
+        self.rows.stable[rows], self.rows.is_held[rows] = offsets, is_held
+        held: list[str] = topics.filter(pa.array(is_held)).unique().to_pylist()
+        return held
+
+    def known(self, offsets: pa.Table) -> tuple[Ints, Ints, pa.ChunkedArray]:
+        """Rows, offsets and topics of LOG_ENDS, without partitions that we do not know."""
+        codes, names = encoded(offsets["topic"])
+        base, count = self.where(names)
+        partition = offsets["partition"].to_numpy().astype(np.int64)
+        is_known = partition < count[codes]
+        rows = (base[codes] + partition)[is_known]
+        some = offsets.filter(pa.array(is_known))
+        return rows, some["offset"].to_numpy(), some["topic"]
 
     def where(self, topics: list[str]) -> tuple[Ints, Ints]:
         """First row and number of partitions of each topic; an unknown topic has none."""
@@ -221,6 +291,7 @@ class LogEnds:
         return self.rows.newest[base + np.array(partitions, np.int64)]
 
     def delete(self, topic: str) -> None:
+        self._of_topics = None
         number = self.topics.find(topic)
         if number >= 0:
             self.blocks.release(np.array([number]))
@@ -233,13 +304,25 @@ class LogEnds:
         ends, known = self.rows.newest[rows].tolist(), (self.rows.filled[rows] > 0).tolist()
         return [end if is_known else None for end, is_known in zip(ends, known, strict=True)]
 
-    def columns(self, topics: Sequence[str]) -> Columns:
-        """All partitions of these topics, one after the other."""
+    def of_topics(self) -> TopicEnds:
+        """A copy of where every log starts and ends, and how fast it grows."""
+        known = self._of_topics
+        if known is None or len(known.topics) != len(self.topics.ids):
+            known = self._of_topics = self._copied()
+        return known
+
+    def _copied(self) -> TopicEnds:
+        topics = sorted(self.topics.ids)
         numbers = np.array([self.topics.ids[topic] for topic in topics], np.int64)
-        rows = self.blocks.rows_of(numbers)
-        is_known = self.rows.filled[rows] > 0
-        rate = np.where(is_known, self.rows.rate[rows], np.float32(np.nan))
-        return Columns(self.blocks.count[numbers], is_known, self.rows.newest[rows], rate)
+        rows, of = self.blocks.rows_of(numbers), self.rows
+        is_known = of.filled[rows] > 0
+        return TopicEnds(
+            tuple(topics),
+            np.concatenate([[0], np.cumsum(self.blocks.count[numbers])]).astype(np.int64),
+            np.where(is_known, of.newest[rows], NO_END),
+            np.where(is_known, of.rate[rows], np.float32(np.nan)),
+            np.where(of.has_start[rows], of.start[rows], NO_END),
+        )
 
     def recent(self, topic: str) -> list[list[int]]:
         """By partition: the ends we remember, oldest first."""

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model import bounds
-from warren.model.arrays import Ints, Mask
+from warren.model.arrays import Floats, Ints, Mask
 from warren.model.window_arrays import ranges
-from warren.windows import fold_one_by_one
+from warren.windows import alignment, fold_one_by_one
 from warren.windows.grid import CHUNK, NO_LAG, Grid, push
 
 
@@ -32,15 +32,23 @@ class Commits(NamedTuple):
     lag: Ints
     observed_s: Ints
 
-    def take(self, which: Ints | Mask) -> "Commits":
+    def take(self, which: Ints | Mask | slice) -> "Commits":
         return Commits(*(column[which] for column in self))
 
 
-def fold(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
+class Rounds(NamedTuple):
+    """When rounds of log ends were asked for, and when each commit was written."""
+
+    asked_s: Floats
+    written_s: Floats
+
+
+def fold(grid: Grid, commits: Commits, min_distance_ms: int, rounds: Rounds | None = None) -> None:
     """Fold commits, in the order they came, into their rows."""
     if not len(commits.row):
         return
-    commits = _by_row(commits)
+    by_row = _by_row(commits.row)
+    commits = commits.take(by_row)
     head = _heads(commits.row)
     rows = commits.row[head]
     grid.stopped[rows] = False
@@ -48,6 +56,9 @@ def fold(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
     before[head] = grid.order[rows, -1]
     late = commits.order <= before
     late[head] &= grid.filled[rows] > 0
+    if rounds:
+        written_s = rounds.written_s[by_row]
+        _align(grid, commits, rounds._replace(written_s=written_s), has_late=bool(late.any()))
     if late.any():
         has_late = np.logical_or.reduceat(late, head)
         in_late = np.repeat(has_late, _counts(head, len(late)))
@@ -62,14 +73,25 @@ def fold(grid: Grid, commits: Commits, min_distance_ms: int) -> None:
     _append(grid, _merged(grid, commits, head, min_distance_ms))
 
 
-def _by_row(commits: Commits) -> Commits:
-    """Sort by row, keeping the order in a row: the low bits of the key hold the position."""
-    row = commits.row
+def _align(grid: Grid, commits: Commits, rounds: Rounds, *, has_late: bool) -> None:
+    row, offset, written_s = commits.row, commits.offset, rounds.written_s
+    if has_late:
+        head = _heads(row)
+        rows = row[head]
+        newest = np.where(grid.filled[rows] > 0, grid.order[rows, -1], bounds.LEAST)
+        line = np.repeat(np.arange(len(head)), _counts(head, len(row)))
+        some = alignment.newest_when_read(commits.order, line, newest)
+        row, offset, written_s = row[some], offset[some], written_s[some]
+    alignment.align(grid, row, offset, written_s, rounds.asked_s)
+
+
+def _by_row(row: Ints) -> Ints | slice:
+    """Sorts by row, keeping the order in a row: the low bits of the key hold the position."""
     if (row[1:] > row[:-1]).all():
-        return commits
+        return slice(None)
     bits = len(row).bit_length()
     keys = np.sort(row << bits | np.arange(len(row)))
-    return commits.take(keys & ((1 << bits) - 1))
+    return np.asarray(keys & ((1 << bits) - 1))
 
 
 def _heads(row: Ints) -> Ints:
@@ -89,7 +111,7 @@ def _append(grid: Grid, commits: Commits) -> None:
     counts = _counts(head, len(commits.row))
     first = head + np.maximum(counts - grid.intervals, 0)
     counts = np.minimum(counts, grid.intervals)
-    for count in np.unique(counts):
+    for count in np.flatnonzero(np.bincount(counts)).tolist():
         chosen = first[counts == count]
         for start in range(0, len(chosen), CHUNK):
             at = chosen[start : start + CHUNK, None] + np.arange(count)

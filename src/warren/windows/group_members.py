@@ -3,10 +3,13 @@
 A classic group's record replaces all its members, so a partition that lost its owner has none. The
 members of a KIP-848 group come one by one, in any order: a compacted log may hold a member's
 assignment before the member, and assignments name topics by id, whose names come from a listing.
+
+Rates and moments go by when each record was written, so batches do not matter to them, nor how late
+they are read. They are sums that decay: the order of the records does not matter either.
 """
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import NamedTuple
 from uuid import UUID
 
@@ -23,12 +26,19 @@ from warren.model.group_events import (
     MemberGone,
     MemberSeen,
     Partitions,
+    PastGeneration,
     Protocol,
+    Resolved,
+    Subscription,
     TopicNames,
+    Topology,
 )
+from warren.windows.decaying_rate import DecayingRate
 from warren.windows.limits import NO_LIMITS, Limits, Room
 
-MAKES_GROUP = (ClassicGroup, Epoch, MemberSeen, MemberAssigned)
+MAKES_GROUP = (ClassicGroup, Epoch, MemberSeen, MemberAssigned, Resolved, Topology)
+MAX_EXPRESSIONS = 100  # resolved ones of a group
+NOT_KNOWN_S = 0.0
 
 
 class GroupMember(Struct):
@@ -38,6 +48,7 @@ class GroupMember(Struct):
     seen: bool = False  # the three above are known
     by_name: Mapping[str, Partitions] = field(default_factory=dict)  # of a classic group
     by_id: Mapping[UUID, Partitions] = field(default_factory=dict)  # of a KIP-848 group
+    subscription: Subscription | None = None  # None: not known
 
     @property
     def is_idle(self) -> bool:
@@ -50,6 +61,39 @@ class GroupMembers(Struct):
     protocol: Protocol
     epoch: int = 0  # the generation, of a classic group
     members: dict[str, GroupMember] = field(default_factory=dict)
+    # By regular expression: the topics that it matched when the broker looked.
+    resolved: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    topology: Subscription | None = None  # of a streams group
+    generations: DecayingRate = field(default_factory=DecayingRate)
+    churn: DecayingRate = field(default_factory=DecayingRate)  # members who came or left
+    began_s: float = NOT_KNOWN_S  # the generation
+    empty_s: float = NOT_KNOWN_S  # since when it has had no members
+    first: tuple[int, float] = (0, NOT_KNOWN_S)  # the generation that was read first, and when
+    past: int | None = None  # the last of those that a backfill has read
+
+    def note_generation(self, epoch: int, at_s: float, *, is_new: bool) -> None:
+        """Take in a generation; one that we had not seen before counts, but not a group's first."""
+        if is_new:
+            self.first = epoch, at_s
+        if is_new or epoch != self.epoch:
+            self.generations.add(int(not is_new), at_s)
+            self.began_s = at_s
+        self.epoch = epoch
+
+    def note_past(self, epoch: int, at_s: float) -> None:
+        """Take in an older generation. What was read first was not the group's first after all."""
+        first, first_s = self.first
+        if self.past is None:
+            self.generations.add(int(epoch != first), first_s)
+        elif epoch not in (self.past, first):
+            self.generations.add(1, at_s)
+        self.past = epoch
+
+    def note_members(self, before: int, at_s: float) -> None:
+        if self.members:
+            self.empty_s = NOT_KNOWN_S
+        elif before or not self.empty_s:
+            self.empty_s = at_s
 
 
 class EventBatch:
@@ -63,51 +107,107 @@ class EventBatch:
     def __init__(self, groups: dict[str, GroupMembers], room: Room) -> None:
         self._groups = groups
         self._room = room
-        self.changed: set[str] = set()
+        self.changed: set[str] = set()  # in members or what they are assigned
+        self.touched: set[str] = set()  # in anything
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: Event, at_s: float) -> None:
+        """`at_s` is when the record was written; NOT_KNOWN_S: not known."""
         if isinstance(event, MAKES_GROUP) and not self._room.has_room(event.group, self._groups):
             return
+        if isinstance(event, Epoch | PastGeneration | Resolved | Topology):
+            self._apply_to_group(event, at_s)
+        else:
+            self._apply_to_members(event, at_s)
+
+    def _apply_to_group(
+        self, event: Epoch | PastGeneration | Resolved | Topology, at_s: float
+    ) -> None:
         match event:
-            case ClassicGroup(name, generation, members):
-                group = self._live(name, Protocol.CLASSIC)
-                group.epoch = generation
-                now = {member.member_id: _classic(member) for member in members}
-                fits = self._room.swap(group.members.values(), now.values())
-                group.members = now if fits else self._without_members(group)
-            case Epoch(name, epoch):
-                self._live(name, Protocol.CONSUMER).epoch = epoch
+            case PastGeneration(name, epoch, protocol):
+                if self._is_of(name, protocol):
+                    self._groups[name].note_past(epoch, at_s)
+            case Epoch(name, epoch, protocol):
+                is_new = not self._is_of(name, protocol)
+                group = self._live(name, protocol)
+                group.note_generation(epoch, at_s, is_new=is_new or not group.epoch)
+                group.note_members(0, at_s)
+            case Resolved(name, _, None) if not self._is_of(name, Protocol.CONSUMER):
                 return
+            case Topology(name, None) if not self._is_of(name, Protocol.STREAMS):
+                return
+            case Resolved(name, expression, topics):
+                self._resolve(name, expression, topics)
+            case Topology(name, subscription):
+                self._live(name, Protocol.STREAMS).topology = subscription
+        self.touched.add(event.group)
+
+    def _apply_to_members(self, event: Event, at_s: float) -> None:
+        match event:
+            case ClassicGroup(name):
+                self._apply_classic(event, at_s)
             case MemberSeen(name, member_id):
-                who = event.instance_id, event.client_id, event.client_host
-                member = self._member(name, member_id)
-                self._set(name, member_id, GroupMember(*who, seen=True, by_id=member.by_id))
+                self._see(event, at_s)
             case MemberAssigned(name, member_id, _, assigned):
-                member = self._member(name, member_id)
-                self._set(name, member_id, msgspec.structs.replace(member, by_id=assigned))
-            case MemberGone(name, member_id) if self._has_member(name, member_id):
-                self._room.leave([self._groups[name].members.pop(member_id)])
+                group = self._live(name, Protocol.CONSUMER)
+                member = group.members.get(member_id, GroupMember())
+                self._set(group, member_id, msgspec.structs.replace(member, by_id=assigned))
+                group.note_members(0, at_s)
+            case MemberGone(name, member_id, protocol) if self._has_member(event):
+                group = self._groups[name]
+                self._room.leave([group.members.pop(member_id)])
+                group.churn.add(1, at_s)
+                group.note_members(1, at_s)
             case GroupDeleted(name, protocol) if self._is_of(name, protocol):
-                self._room.leave(self._groups.pop(name).members.values())
+                self._drop(name)
             case _:
                 return
         self.changed.add(name)
+        self.touched.add(name)
+
+    def _apply_classic(self, event: ClassicGroup, at_s: float) -> None:
+        is_new = not self._is_of(event.group, Protocol.CLASSIC)
+        group = self._live(event.group, Protocol.CLASSIC)
+        before = group.members.keys()
+        now = {member.member_id: _classic(member) for member in event.members}
+        group.note_generation(event.generation, at_s, is_new=is_new)
+        group.churn.add(0 if is_new else len(before ^ now.keys()), at_s)
+        fits = self._room.swap(group.members.values(), now.values())
+        group.members = now if fits else self._without_members(group)
+        group.note_members(len(before), at_s)
+
+    def _see(self, event: MemberSeen, at_s: float) -> None:
+        group = self._live(event.group, event.protocol)
+        before = group.members.get(event.member_id)
+        who = event.instance_id, event.client_id, event.client_host
+        by_id = before.by_id if before else {}
+        now = GroupMember(*who, seen=True, by_id=by_id, subscription=event.subscription)
+        self._set(group, event.member_id, now)
+        group.churn.add(int(before is None), at_s)
+        group.note_members(0, at_s)
+
+    def _resolve(self, name: str, expression: str, topics: tuple[str, ...] | None) -> None:
+        resolved = self._live(name, Protocol.CONSUMER).resolved
+        self._room.forget_topics(resolved.pop(expression, ()))
+        if topics is not None and len(resolved) < MAX_EXPRESSIONS and self._room.holds(topics):
+            resolved[expression] = topics
 
     def _live(self, name: str, protocol: Protocol) -> GroupMembers:
         """The group, created or reset if it is not of this protocol yet."""
         group = self._groups.get(name)
         if group is None or group.protocol is not protocol:
-            self._room.leave(group.members.values() if group else ())
+            if group:
+                self._drop(name)
             group = self._groups[name] = GroupMembers(protocol)
             self.changed.add(name)
         return group
 
-    def _member(self, name: str, member_id: str) -> GroupMember:
-        return self._live(name, Protocol.CONSUMER).members.get(member_id, GroupMember())
+    def _drop(self, name: str) -> None:
+        group = self._groups.pop(name)
+        self._room.leave_group(group.members.values(), group.resolved.values())
 
-    def _set(self, name: str, member_id: str, now: GroupMember) -> None:
+    def _set(self, group: GroupMembers, member_id: str, now: GroupMember) -> None:
         """Put a member into its group; one that does not fit is left out."""
-        members = self._groups[name].members
+        members = group.members
         before = [members[member_id]] if member_id in members else []
         if self._room.swap(before, [now]):
             members[member_id] = now
@@ -119,9 +219,9 @@ class EventBatch:
         self._room.leave(group.members.values())
         return {}
 
-    def _has_member(self, name: str, member_id: str) -> bool:
-        is_consumer = self._is_of(name, Protocol.CONSUMER)
-        return is_consumer and member_id in self._groups[name].members
+    def _has_member(self, event: MemberGone) -> bool:
+        is_of = self._is_of(event.group, event.protocol)
+        return is_of and event.member_id in self._groups[event.group].members
 
     def _is_of(self, name: str, protocol: Protocol) -> bool:
         """Whether the group exists and has this protocol now."""
@@ -131,10 +231,17 @@ class EventBatch:
 
 def _classic(member: ClassicMember) -> GroupMember:
     return GroupMember(
-        member.instance_id, member.client_id, member.client_host, seen=True, by_name=member.assigned
+        member.instance_id,
+        member.client_id,
+        member.client_host,
+        seen=True,
+        by_name=member.assigned,
+        subscription=member.subscription,
     )
 
 
+# Of the others we do not know which partitions a member reads.
+HAS_OWNERS = (Protocol.CLASSIC, Protocol.CONSUMER)
 MAX_NAMED = 100_000  # topic names from records; the cluster lists its own topics
 Owners = dict[tuple[str, int], tuple[str, str]]  # (topic, partition) -> (owner, client id)
 
@@ -157,24 +264,31 @@ class Membership:
         self._waiting: dict[str, set[UUID]] = {}  # by group: topics whose names are unknown
         # By group: owner and client id of the members without a partition.
         self.idle: dict[str, list[tuple[str, str]]] = {}
+        self.touched: set[str] = set()  # groups that have changed; whoever reads them clears it
 
-    def fold(self, events: Iterable[Event]) -> MemberChanges:
-        """Take in a batch; the events of a group are in log order."""
+    def fold(self, events: Iterable[Event], written_s: Iterable[float] = ()) -> MemberChanges:
+        """Take in a batch; the events of a group are in log order.
+
+        `written_s` is when each record was written, if that is known.
+        """
         batch, refused = EventBatch(self.groups, self._room), self._room.refused
-        for event in events:
+        for event, at_s in zip(events, chain(written_s, repeat(NOT_KNOWN_S)), strict=False):
             match event:
                 case TopicNames(_, names):
                     self._add_names(names)
                     batch.changed.update(self._waiting_for(names))
                 case _:
-                    batch.apply(event)
+                    batch.apply(event, at_s)
+        self.touched |= batch.touched | batch.changed
         owners = {name: self._owners(name) for name in batch.changed}
         return MemberChanges(owners, self._room.refused - refused)
 
     def name_topics(self, names: Mapping[UUID, str]) -> dict[str, Owners]:
         """Take in all topics of the cluster; returns the owners of groups that waited for one."""
         self._listed = names
-        return {name: self._owners(name) for name in self._waiting_for(names)}
+        owners = {name: self._owners(name) for name in self._waiting_for(names)}
+        self.touched.update(owners)
+        return owners
 
     @property
     def waits_for_topics(self) -> bool:
@@ -183,10 +297,19 @@ class Membership:
     def has_members(self, group: str) -> bool:
         return group in self.groups and bool(self.groups[group].members)
 
+    def topics_of(self, group: str) -> frozenset[str]:
+        """The topics that members of a group read, as far as their names are known."""
+        members = self._members(group)
+        ids = {each for member in members for each, read in member.by_id.items() if read}
+        named = {self._listed.get(topic_id) or self._named.get(topic_id) for topic_id in ids}
+        by_name = {each for member in members for each, read in member.by_name.items() if read}
+        return frozenset(name for name in named | by_name if name)
+
     def forget(self, group: str) -> None:
         """Drop a group that ended without a tombstone."""
         if known := self.groups.pop(group, None):
-            self._room.leave(known.members.values())
+            self._room.leave_group(known.members.values(), known.resolved.values())
+            self.touched.add(group)
         self._waiting.pop(group, None)
         self.idle.pop(group, None)
 
@@ -197,8 +320,9 @@ class Membership:
         """Fill an empty membership from a snapshot; the topics have to be listed again."""
         state = msgspec.msgpack.decode(saved, type=_Saved)
         self.groups, self._named = state.groups, state.told
+        self.touched.update(state.groups)
         for name, group in state.groups.items():
-            self._room.enter(group.members.values())
+            self._room.enter(group.members.values(), group.resolved.values())
             self._owners(name)
 
     def _add_names(self, names: Mapping[UUID, str]) -> None:
@@ -236,7 +360,10 @@ class Membership:
 
     def _note_idle(self, name: str) -> None:
         self.idle.pop(name, None)
-        idle = [each for each in self._members(name) if each.is_idle]
+        group = self.groups.get(name)
+        if group is None or group.protocol not in HAS_OWNERS:
+            return
+        idle = [each for each in group.members.values() if each.is_idle]
         if idle:
             self.idle[name] = sorted((each.client_host, each.client_id) for each in idle)
 

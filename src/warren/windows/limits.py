@@ -8,7 +8,7 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warren.model.group_events import Partitions
+from warren.model.group_events import Partitions, Subscription
 from warren.windows.names import Names
 
 NO_ROOM = "no room"  # why commits of new groups or partitions are dropped
@@ -38,7 +38,7 @@ def fit_topics(
 
 
 class Sized(Protocol):
-    """A member: its assignment, which decides its size."""
+    """A member: its assignment and its subscription, which decide its size."""
 
     @property
     def by_name(self) -> Mapping[str, Partitions]: ...
@@ -46,9 +46,15 @@ class Sized(Protocol):
     @property
     def by_id(self) -> Mapping[UUID, Partitions]: ...
 
+    @property
+    def subscription(self) -> Subscription | None: ...
+
 
 class Room:
-    """Counts members and their partitions; together at most as many as the partition limit."""
+    """Counts members, their partitions and the topics they subscribe to.
+
+    Together there are at most as many as the partition limit.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -69,9 +75,23 @@ class Room:
     def leave(self, gone: Iterable[Sized]) -> None:
         self._held -= self._size(gone)
 
-    def enter(self, restored: Iterable[Sized]) -> None:
-        """Count the members of a snapshot, whatever the limits: they apply to new ones only."""
-        self._held += self._size(restored)
+    def leave_group(self, members: Iterable[Sized], resolved: Iterable[tuple[str, ...]]) -> None:
+        self.leave(members)
+        for topics in resolved:
+            self.forget_topics(topics)
+
+    def enter(self, restored: Iterable[Sized], resolved: Iterable[tuple[str, ...]] = ()) -> None:
+        """Count what a snapshot holds, whatever the limits: they apply to what is new."""
+        self._held += self._size(restored) + sum(map(len, resolved))
+
+    def holds(self, topics: tuple[str, ...]) -> bool:
+        """Count the topics of a regular expression if they fit."""
+        fits = self._held + len(topics) <= self._limits.partitions
+        self._held += len(topics) if fits else 0
+        return self._answer(fits=fits)
+
+    def forget_topics(self, topics: tuple[str, ...]) -> None:
+        self._held -= len(topics)
 
     def _answer(self, *, fits: bool) -> bool:
         self.refused += not fits
@@ -80,6 +100,9 @@ class Room:
     @staticmethod
     def _size(members: Iterable[Sized]) -> int:
         return sum(
-            1 + sum(map(len, member.by_name.values())) + sum(map(len, member.by_id.values()))
+            1
+            + sum(map(len, member.by_name.values()))
+            + sum(map(len, member.by_id.values()))
+            + (len(member.subscription.topics) if member.subscription else 0)
             for member in members
         )

@@ -17,7 +17,10 @@ TIDY_FROM = 4096
 
 
 class Owners:
-    """A new assignment replaces the whole old one; a partition that is not in it has no owner."""
+    """A new assignment replaces the whole old one; a partition that is not in it has no owner.
+
+    Who owned it last stays known for as long as the partition has a window.
+    """
 
     def __init__(self, pairs: Pairs, ends: LogEnds, limits: Limits = NO_LIMITS) -> None:
         self.names = Names("")  # zero: no owner
@@ -85,6 +88,7 @@ class Owners:
             row = self.row(group, topic, partition)
             if row >= 0:
                 grid.owner[row], grid.client[row] = self.names.id(owner), self.names.id(client)
+                grid.last_owner[row], grid.last_client[row] = grid.owner[row], grid.client[row]
         self._keep_unplaced(group, unplaced)
 
     def _keep_unplaced(self, group: str, unplaced: dict[tuple[str, int], tuple[str, str]]) -> None:
@@ -112,7 +116,8 @@ class Owners:
         if len(self.names) < self._tidy_at:
             return
         grid = self._pairs.grid
-        used = np.union1d(grid.owner[: grid.size], grid.client[: grid.size])
+        columns = (grid.owner, grid.client, grid.last_owner, grid.last_client)
+        used = np.unique(np.concatenate([column[: grid.size] for column in columns]))
         for number in set(self.names.ids.values()) - {0, *used.tolist()}:
             self.names.drop(number)
         self._tidy_at = max(TIDY_FROM, 2 * len(self.names))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from warren.model.arrays import Floats, Ints, Mask
+from warren.model.arrays import Bytes, Codes, Floats, Ints, Mask
 from warren.windows.grid import Grid
 from warren.windows.limits import NO_LIMITS, Limits
 from warren.windows.names import Names
@@ -13,6 +13,11 @@ from warren.windows.row_blocks import Blocks
 Moments = Callable[[Sequence[str]], Floats]  # a moment in seconds for each of these groups
 # Which of these last commits are too old; the first argument names the group of a place.
 IsOld = Callable[[Callable[[int], str], Ints], Mask]
+
+
+# What is to be found out about a pair: whoever reads it does, once for each pair.
+TO_FIND_SUBSCRIBED = 255
+TO_FIND_POLICY = -2
 
 
 class Pairs:
@@ -27,6 +32,8 @@ class Pairs:
         self.of_group: dict[int, dict[int, int]] = {}  # group -> topic -> pair
         self.group: Ints = np.zeros(0, np.int64)
         self.topic: Ints = np.zeros(0, np.int64)
+        self.subscribed: Bytes = np.zeros(0, np.uint8)  # `Subscribed`
+        self.policy: Codes = np.zeros(0, np.int32)  # number of its policy
         self._size = 0
         self._free: list[int] = []
         self._in_order: Ints | None = None
@@ -63,8 +70,11 @@ class Pairs:
                 more = np.zeros(max(len(self.group), 64), np.int64)
                 self.group = np.concatenate([self.group, more])
                 self.topic = np.concatenate([self.topic, more])
+                self.subscribed = np.concatenate([self.subscribed, more.astype(np.uint8)])
+                self.policy = np.concatenate([self.policy, more.astype(np.int32)])
             self.blocks.ensure(pair, 0)
         self.group[pair], self.topic[pair] = group, topic
+        self.subscribed[pair], self.policy[pair] = TO_FIND_SUBSCRIBED, TO_FIND_POLICY
         self._in_order = None
         return pair
 
@@ -98,6 +108,7 @@ class Pairs:
             group, topic = int(self.group[pair]), int(self.topic[pair])
             of_topic = self.of_group[group]
             del of_topic[topic]
+            self.subscribed[pair] = self.policy[pair] = 0
             self._free.append(pair)
             if not of_topic:
                 del self.of_group[group]
@@ -115,6 +126,13 @@ class Pairs:
         in_use = (grid.filled[rows] > 0) | (grid.owner[rows] > 0) | (grid.client[rows] > 0)
         used = np.logical_or.reduceat(in_use, np.cumsum(count) - count)
         self.remove(some[~used])
+
+
+def every_group(pairs: Pairs) -> Ints:
+    """The groups that have a window or an owner, sorted by name."""
+    group = pairs.group[pairs.in_order()]
+    groups: Ints = group[np.diff(group, prepend=-1) != 0]
+    return groups
 
 
 def last_commits(pairs: Pairs) -> tuple[Ints, Ints]:

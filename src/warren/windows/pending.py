@@ -11,14 +11,19 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from warren.model import bounds
-from warren.model.arrays import Ints
+from warren.model.arrays import Floats, Ints
 from warren.windows.commit_columns import Records, after_tombstones
 from warren.windows.end_history import LogEnds
-from warren.windows.fold import Commits, fold
+from warren.windows.fold import Commits, Rounds, fold
 from warren.windows.grid import PENDING_LAG, Grid
 from warren.windows.pairs import IsOld
 
 Key = tuple[str, str, int]  # group, topic, partition
+
+RELEASED = (
+    *("offset", "order", "committed_ms", "observed_s", "filled", "last_ms"),
+    *("aligned", "aligned_s", "before", "before_s", "written_s"),
+)
 
 
 class Waiting:
@@ -34,7 +39,7 @@ class Waiting:
         """How many partitions wait, summed over groups."""
         return len(self._row)
 
-    def fold(self, records: Records, now_s: int) -> int:
+    def fold(self, records: Records, now_s: int, asked_s: Floats) -> int:
         """Keep commits; a tombstone removes earlier ones. Returns how many commits had no room."""
         keys = [
             (records.groups[group], records.topics[topic], partition)
@@ -66,7 +71,8 @@ class Waiting:
             np.full(len(row), PENDING_LAG),
             np.full(len(row), now_s),
         )
-        fold(self.grid, commits.take(kept), self._min_distance_ms)
+        rounds = Rounds(asked_s, records.written_ms[kept] / 1000)
+        fold(self.grid, commits.take(kept), self._min_distance_ms, rounds)
         if len(cleared):
             self.forget([key for key, row in self._row.items() if not self.grid.filled[row]])
         return no_room
@@ -81,7 +87,7 @@ class Waiting:
         row = np.array([row_of(*key) for key in keys])
         has_room = row >= 0
         row, source, end = row[has_room], source[has_room], end[has_room]
-        for name in ("offset", "order", "committed_ms", "observed_s", "filled", "last_ms"):
+        for name in RELEASED:
             getattr(into, name)[row] = getattr(self.grid, name)[source]
         lag = bounds.lag(end[:, None], self.grid.offset[source])
         held = self.grid.lag[source]

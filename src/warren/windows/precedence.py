@@ -107,6 +107,23 @@ def held_outside(windows: Windows) -> tuple[dict[str, dict[tuple[str, int], int]
     return held, last
 
 
+def is_held(windows: Windows, key: Key, order: int) -> bool:
+    """Whether the newest commit of a window is this one from outside."""
+    row = _row(windows, key)
+    return row >= 0 and bool(windows.grid.order[row, -1] == outside_order(order))
+
+
+def placed_ms(windows: Windows, group: str) -> dict[tuple[str, int], int]:
+    """By topic and partition of one group, when the newest commit of each window was made."""
+    found = {}
+    for pair in windows.pairs.of(group).tolist():
+        topic = windows.ends.topics[int(windows.pairs.topic[pair])]
+        rows = windows.pairs.blocks.rows_of(np.array([pair]))
+        for partition in np.flatnonzero(windows.grid.filled[rows] > 0).tolist():
+            found[topic, partition] = int(windows.grid.last_ms[rows[partition]])
+    return found
+
+
 def _row(windows: Windows, key: Key) -> int:
     """The row of a window that is not empty; -1 if there is none."""
     group, topic, partition = key

@@ -1,6 +1,6 @@
 """Arrays that grow together, and the blocks of rows that belong to a topic or to a pair."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,13 @@ COMPACT_FROM = 4096
 class Rows:
     """Arrays with a row for each partition. An unwritten row is zero and takes no memory."""
 
-    def __init__(self, fields: Mapping[str, tuple[Width, npt.DTypeLike]]) -> None:
+    def __init__(
+        self, fields: Mapping[str, tuple[Width, npt.DTypeLike]], unsaved: Collection[str] = ()
+    ) -> None:
+        """Snapshots leave out the `unsaved` fields: a restart soon reads them again."""
         self.size = 0
         self.fields = tuple(fields)
+        self.saved = tuple(name for name in fields if name not in unsaved)
         for name, (width, dtype) in fields.items():
             setattr(self, name, np.zeros((0, *width), dtype))
 

@@ -11,11 +11,16 @@ import numpy as np
 from msgspec import Struct
 
 from warren.model.arrays import AnyArray, Counts, Ints
+from warren.model.memory import FIELDS
 from warren.model.window_arrays import span
+from warren.windows.end_columns import Column, unpacked
+from warren.windows.end_history import EndRows
 from warren.windows.limits import NO_LIMITS
 from warren.windows.pending import Key
 from warren.windows.row_blocks import Rows
 from warren.windows.windows import Windows
+
+PAST_TIMES = "past_times"  # asked, answered; a line for each round
 
 Arrays = dict[str, AnyArray]
 Buffers = dict[str, AnyArray]  # memory for columns
@@ -61,7 +66,30 @@ def copy(windows: Windows, buffers: Buffers) -> tuple[SavedNames, RawColumns]:
     chosen = (pairs.blocks.rows_of(in_order), ends.blocks.rows_of(numbers), waiting_rows)
     for part, rows in zip(_parts(windows), chosen, strict=True):
         columns |= {name: (_copy(each, buffers.get(name)), rows) for name, each in _columns(*part)}
+    columns |= _past_columns(ends.rows, chosen[1])
     return names, columns
+
+
+def _past_columns(ends: EndRows, rows: Ints) -> RawColumns:
+    """The rounds of log ends, not copied: until `release` nothing in them changes."""
+    ends.past.reach(ends.size)
+    rounds = ends.past.share()
+    times = np.array([(each.asked_s, each.answered_s) for each in rounds]).reshape(-1, 2)
+    columns: RawColumns = {
+        PAST_TIMES: (times, np.arange(len(times))),
+        "past_base": (ends.past.base.copy(), rows),
+        "past_known_s": (ends.past.known_s.copy(), rows),
+    }
+    for number, each in enumerate(rounds):
+        columns[f"past_{number}"] = each.above, rows
+        if each.unanswered is not None:
+            columns[f"past_{number}_unanswered"] = unpacked(each.unanswered, ends.size), rows
+    return columns
+
+
+def release(windows: Windows) -> None:
+    """What `copy` returned has been saved."""
+    windows.ends.rows.past.release()
 
 
 def arrange(columns: RawColumns) -> Arrays:
@@ -85,19 +113,38 @@ def restore(windows: Windows, names: SavedNames, arrays: Arrays) -> None:
     for topic, count in zip(names.topics, arrays["topic_count"].tolist(), strict=True):
         ends.ensure(topic, count)
     _fill("end", ends.rows, arrays)
+    _restore_past(ends.rows, arrays)
     group = np.repeat(np.arange(len(names.groups)), np.diff(_bounds(arrays)))
     columns = (group.tolist(), arrays["pair_topic"].tolist(), arrays["pair_count"].tolist())
     for number, topic, count in zip(*columns, strict=True):
         pairs.ensure(names.groups[number], ends.topics.ids[names.topics[topic]], count)
     _fill("window", windows.grid, arrays)
     owner = np.array([windows.owners.names.id(name) for name in names.owners], np.int32)
-    for of_row in (windows.grid.owner, windows.grid.client):
-        of_row[: windows.grid.size] = owner[of_row[: windows.grid.size]]
+    grid = windows.grid
+    for of_row in (grid.owner, grid.client, grid.last_owner, grid.last_client):
+        of_row[: grid.size] = owner[of_row[: grid.size]]
     pairs.limits = windows.limits
     windows.owners.set_unplaced(names.unplaced)
     windows.waiting.hold(names.waiting)
     _fill("waiting", windows.waiting.grid, arrays)
     windows.dropped.update(names.dropped)
+
+
+def _restore_past(ends: EndRows, arrays: Arrays) -> None:
+    def column(name: str) -> AnyArray:
+        if len(arrays[name]) != ends.size:
+            raise ValueError(f"{len(arrays[name])} rows of {name} for {ends.size} partitions")
+        return arrays[name]
+
+    rounds = []
+    for number, (asked_s, answered_s) in enumerate(arrays[PAST_TIMES].tolist()):
+        name = f"past_{number}"
+        silent = f"{name}_unanswered"
+        mask = np.packbits(column(silent)) if silent in arrays else None
+        rounds.append(Column(asked_s, answered_s, column(name), mask))
+    ends.past.columns = rounds
+    ends.past.base, ends.past.known_s = column("past_base"), column("past_known_s")
+    ends.asked_s = ends.past.asked_s
 
 
 def _check(counts: Ints, filled: Counts, intervals: int) -> None:
@@ -121,7 +168,7 @@ def _parts(windows: Windows) -> Iterator[tuple[str, Rows]]:
 
 
 def _columns(prefix: str, rows: Rows) -> Iterator[tuple[str, AnyArray]]:
-    for name in rows.fields:
+    for name in rows.saved:
         yield f"{prefix}_{name}", getattr(rows, name)[: rows.size]
 
 
@@ -135,8 +182,20 @@ def _copy(column: AnyArray, buffer: AnyArray | None) -> AnyArray:
 
 def _fill(prefix: str, rows: Rows, arrays: Arrays) -> None:
     """Fill the rows, which were reserved in the order they were saved in."""
-    for name in rows.fields:
-        saved = arrays[f"{prefix}_{name}"]
+    for name in rows.saved:
+        saved = arrays.get(f"{prefix}_{_source(prefix, name, arrays)}")
+        if saved is None and name in FIELDS:  # an older Warren did not remember it
+            continue
+        if saved is None:
+            raise KeyError(f"{prefix}_{name}")
         if len(saved) != rows.size:
             raise ValueError(f"{len(saved)} rows of {prefix}_{name} for {rows.size} partitions")
         getattr(rows, name)[: rows.size] = saved
+
+
+# Columns that an older snapshot does not have, and which of its columns stand for them.
+_LATER = {"last_owner": "owner", "last_client": "client"}
+
+
+def _source(prefix: str, name: str, arrays: Arrays) -> str:
+    return name if f"{prefix}_{name}" in arrays else _LATER.get(name, name)

@@ -5,19 +5,25 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model import bounds
+from warren.model.arrays import Floats, Ints
+from warren.model.board import NO_END
+from warren.model.policies import UNCOMMITTED, LinePolicies
 from warren.model.window_arrays import WindowArrays, ranges
-from warren.windows.pairs import Moments, last_commits
+from warren.windows.end_history import LogEnds
+from warren.windows.pairs import Moments, every_group, last_commits
 from warren.windows.windows import Windows
 
 
-def window_arrays(windows: Windows, read_until_s: Moments | None = None) -> WindowArrays:
-    """All groups that have a window; a group with only owners is left out.
+def window_arrays(
+    windows: Windows, read_until_s: Moments | None = None, *, with_owned: bool = False
+) -> WindowArrays:
+    """All groups that have a window; those that have only owners if `with_owned`.
 
     `read_until_s` returns up to which moment, in seconds, the commits of each group have been read;
     the log ends are those of that moment. Without it they are the present ones.
     """
     pairs, grid, ends = windows.pairs, windows.grid, windows.ends
-    shown, _ = last_commits(pairs)
+    shown = every_group(pairs) if with_owned else last_commits(pairs)[0]
     in_order = pairs.in_order()
     if len(shown) < len(pairs.of_group):
         in_order = in_order[np.isin(pairs.group[in_order], shown)]
@@ -27,7 +33,8 @@ def window_arrays(windows: Windows, read_until_s: Moments | None = None) -> Wind
     as_of_s = read_until_s(groups) if read_until_s else np.full(len(groups), np.inf)
     pairs_of_group = np.diff(group_pair, append=len(in_order))
     moment_s = np.repeat(np.repeat(as_of_s, pairs_of_group), count)
-    newest, lowest = ends.rows.as_of(ranges(ends.blocks.base[topic], count), moment_s)
+    end_row = ranges(ends.blocks.base[topic], count)
+    newest, lowest = ends.rows.as_of(end_row, moment_s)
     return WindowArrays(
         groups=groups,
         topics=ends.topics.by_number(),
@@ -47,9 +54,38 @@ def window_arrays(windows: Windows, read_until_s: Moments | None = None) -> Wind
         owner=grid.owner,
         client=grid.client,
         stopped=grid.stopped,
+        end_row=end_row,
         newest_end=newest,
         lowest_end=lowest,
+        pair=in_order,
     )
+
+
+def read_s(windows: Windows, view: WindowArrays) -> Floats:
+    """When the log end of each line was read: it is as of the moment of the line's group."""
+    seen_s: Floats = windows.ends.rows.seen_s[view.end_row]
+    if not len(view.groups):
+        return seen_s
+    moment_s = np.repeat(view.as_of_s, np.add.reduceat(view.pair_count, view.group_pair))
+    times = np.array([each.answered_s for each in windows.ends.rows.rounds])
+    if not len(times):
+        return seen_s
+    place = np.maximum(np.searchsorted(times, moment_s, side="right") - 1, 0)
+    read: Floats = np.minimum(seen_s, times[place])
+    return read
+
+
+def edges_of(ends: LogEnds, view: WindowArrays, policies: LinePolicies | None) -> tuple[Ints, Ints]:
+    """The log start and the stable end of each line; NO_END where it is unknown, or not held.
+
+    No transaction holds back a group that reads uncommitted data, as its policy says.
+    """
+    rows, at = ends.rows, view.end_row
+    start = np.where(rows.has_start[at], rows.start[at], NO_END)
+    is_held = rows.is_held[at]
+    if policies is not None:
+        is_held = is_held & ~policies.reads(UNCOMMITTED)
+    return start, np.where(is_held, rows.stable[at], NO_END)
 
 
 def newest_commits(windows: Windows, group: str) -> dict[tuple[str, int], int]:
@@ -64,6 +100,13 @@ def newest_commits(windows: Windows, group: str) -> dict[tuple[str, int], int]:
             topic = windows.ends.topics[int(pairs.topic[pair])]
             newest[topic, last] = int(grid.offset[rows[last], -1])
     return newest
+
+
+def read_topics(windows: Windows) -> list[str]:
+    """The topics that any group reads, or has members for; sorted."""
+    pairs = windows.pairs
+    numbers = np.unique(pairs.topic[pairs.in_order()])
+    return sorted(windows.ends.topics[number] for number in numbers.tolist())
 
 
 class WindowCommit(NamedTuple):

@@ -14,10 +14,11 @@ from warren.model import bounds
 from warren.model.arrays import Ints, Mask
 from warren.windows.commit_columns import Folded, Records, after_tombstones
 from warren.windows.end_history import LogEnds
-from warren.windows.fold import Commits, fold
+from warren.windows.fold import Commits, Rounds, fold
 from warren.windows.grid import Grid
 from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fit_topics
 from warren.windows.owners import Assignment, Owners
+from warren.windows.paces import Paces
 from warren.windows.pairs import Moments, Pairs, expire_groups
 from warren.windows.pending import Waiting
 
@@ -44,6 +45,7 @@ class Windows:
         self.ends = LogEnds(intervals)
         self.pairs = Pairs(self.grid, self.ends.topics, limits)
         self.owners = Owners(self.pairs, self.ends, limits)
+        self.paces = Paces(self.grid, self.pairs, self.ends)
         self.waiting = Waiting(intervals, self.min_distance_ms, limits.partitions)
 
     def fold(
@@ -95,7 +97,9 @@ class Windows:
         known, waits = is_commit & has_end, is_commit & ~has_end
         self._fold_known(records, end_row, known, now_s)
         if waits.any() or (len(self.waiting) and not is_commit.all()):
-            self.dropped[NO_ROOM] += self.waiting.fold(records.where(~known), now_s)
+            self.dropped[NO_ROOM] += self.waiting.fold(
+                records.where(~known), now_s, self.ends.rows.asked_s
+            )
         return Folded(
             commits=int(known.sum()),
             tombstones=len(records) - int(is_commit.sum()),
@@ -133,7 +137,8 @@ class Windows:
         lag = bounds.lag(end, records.offset)
         now = np.broadcast_to(np.int64(now_s), len(row))
         commits = Commits(row, records.offset, records.order, records.committed_ms, lag, now)
-        fold(self.grid, commits, self.min_distance_ms)
+        rounds = Rounds(self.ends.rows.asked_s, records.written_ms / 1000)
+        fold(self.grid, commits, self.min_distance_ms, rounds)
         self.pairs.remove_unused(set(numbers[pair[is_tombstone]].tolist()))
 
     def _pair_numbers(
@@ -166,19 +171,21 @@ class Windows:
         *,
         complete_as_of_s: int | None = None,
         now_s: float = 0,
+        asked_s: float | None = None,
     ) -> None:
         """Take in one refresh of LOG_ENDS, and release the commits that waited for it.
 
         `now_s` is when the ends arrived: the growth rate is computed with it, and a commit's lag
-        uses the ends that had arrived before it was written.
+        uses the ends that had arrived before it was written. `asked_s` is when they were asked for.
         `complete_as_of_s` says that `partition_counts` has every topic, as listed at that moment:
         commits that have waited since before then for any other are dropped.
         """
         ends, counts = fit_topics(ends, partition_counts, self.ends.topics, self.limits.topics)
         self._leave_out(frozenset(partition_counts.keys() - counts.keys()))
-        self.ends.refresh(ends, counts, now_s)
+        self.ends.refresh(ends, counts, now_s, asked_s)
         self.dropped[NO_ROOM] += self.waiting.release(self.grid, self.ends, self.owners.row)
         self.owners.place_unplaced()
+        self.paces.note(now_s)
         if complete_as_of_s is not None:
             self.dropped += self.waiting.drop_nonexistent(partition_counts, complete_as_of_s)
 
@@ -248,4 +255,9 @@ class Windows:
 
     def nbytes(self) -> int:
         """Memory of the arrays, without the names."""
-        return self.grid.nbytes + self.ends.rows.nbytes + self.waiting.grid.nbytes
+        return (
+            self.grid.nbytes
+            + self.ends.rows.nbytes
+            + self.ends.rows.past.nbytes
+            + self.waiting.grid.nbytes
+        )

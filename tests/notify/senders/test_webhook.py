@@ -147,6 +147,8 @@ def test_a_digest_is_a_document_of_its_own(receiver: HttpReceiver, template: str
         "id": "id-1",
         "start": "2023-11-14T22:13:20Z",
         "reason": "",
+        "word": "",
+        "owner": "",
     }
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import gotpl
+import msgspec
 import pytest
 from gotime.go import Location
 from support.messages import message
@@ -11,7 +12,15 @@ from support.messages import message
 from warren.config import HttpNotifier, Notifier
 from warren.errors import TemplateFailed
 from warren.model.status import Status
-from warren.notify.message import Event, GroupResult, Message, Offset, PartitionResult
+from warren.notify.message import (
+    NOT_KNOWN,
+    Event,
+    GroupResult,
+    Message,
+    Offset,
+    PartitionResult,
+)
+from warren.notify.sample import sample, sample_gone
 from warren.notify.templates import go_values, template_files
 from warren.notify.templates.go_functions import FUNCTIONS
 from warren.notify.templates.template_files import Template
@@ -117,6 +126,51 @@ def test_templates_are_told_the_reason_of_a_lag_alert(tmp_path: Path) -> None:
     assert rendered(source, tmp_path, message(reason="lag above 5")) == "lag above 5"
 
 
+def test_templates_are_told_numbers_and_a_sentence_about_them(tmp_path: Path) -> None:
+    partitions = "{{range .Result.Partitions}}{{.Numbers.Lag}};{{end}}"
+    cases = {
+        "{{.Result.Numbers.Age}} {{.Result.Numbers.AgeMethod}}": "625 by_ends",
+        "{{duration .Result.Numbers.AgeLow}}": "10 min",
+        "{{duration .Result.Numbers.DrainHigh}}": "never",
+        "{{if gt .Result.Numbers.DrainLow 60.0}}slow{{end}}": "slow",
+        "{{jsonencoder .Result.Numbers.Lost}}": "0",
+        partitions: "4200;1300;",
+        "{{.Waiting}}": "The oldest unread message is 10 min old (10 to 11), 5,500 wait (5,400 to "
+        "5,500), at this pace never read, retention takes it in 10 h",
+    }
+    of_a_group_that_is_gone = {
+        "{{.Result.Numbers.Age}}": "<nil>",
+        "{{with .Result.Numbers.Age}}old{{else}}unknown{{end}}": "unknown",
+        "{{duration .Result.Numbers.Age}}": "",
+        "{{.Waiting}}": "",
+    }
+    bad, gone = sample("open", 1_700_000_000_000), sample_gone(1_700_000_000_000)
+
+    found = {source: rendered(source, tmp_path, bad) for source in cases}
+    of_gone = {source: rendered(source, tmp_path, gone) for source in of_a_group_that_is_gone}
+    encoded = json.loads(rendered("{{jsonencoder .Result.Numbers}}", tmp_path, bad) or "")
+
+    assert found == cases
+    assert of_gone == of_a_group_that_is_gone
+    assert encoded["drain_low_s"] == "never"
+    assert encoded["age_s"] == 625
+
+
+def test_what_burrow_prints_whole_has_no_numbers(tmp_path: Path) -> None:
+    known = sample("open", 1_700_000_000_000)
+    parts = known.result.partitions
+    bare = tuple(msgspec.structs.replace(each, numbers=NOT_KNOWN) for each in parts)
+    result = msgspec.structs.replace(known.result, numbers=NOT_KNOWN, partitions=bare)
+    unknown = msgspec.structs.replace(known, result=result)
+
+    for source in (
+        "{{.Result.Maxlag}}",
+        "{{jsonencoder .Result}}",
+        "{{jsonencoder .Result.Partitions}}",
+    ):
+        assert rendered(source, tmp_path, known) == rendered(source, tmp_path, unknown)
+
+
 def test_shipped_json_templates_are_json_whatever_the_names(tmp_path: Path) -> None:
     names = ("plain", 'qu"ote', "back\\slash", "new\nline", "<!channel> & co", "\udcff")
 
@@ -148,6 +202,7 @@ def test_the_shipped_mail_says_what_it_is_about(tmp_path: Path) -> None:
     source = (SHIPPED / "default-email.tmpl").read_text()
 
     opened = rendered(source, tmp_path, message()) or ""
+    measured = rendered(source, tmp_path, sample("open", 1_700_000_000_000)) or ""
     closed = rendered(source, tmp_path, message("close")) or ""
     lag = rendered(source, tmp_path, message(reason="lag of 9 is above 5")) or ""
 
@@ -155,6 +210,8 @@ def test_the_shipped_mail_says_what_it_is_about(tmp_path: Path) -> None:
 
     assert linked.render(message()).endswith("\n\nhttp://w:8000/#/group/local/a%26b%20%22c%22\n")
     assert "http" not in opened
+    assert "needs attention.\n\nCluster:" in opened
+    assert "needs attention.\nThe oldest unread message is 10 min old (10 to 11), 5,500" in measured
     assert opened.startswith('Subject: [Warren] a&b "c" on local is ERR\n\n')
     assert "STOP   orders:3  lag 12345, offset 100 -> 100" in opened
     assert closed.startswith('Subject: [Warren] a&b "c" on local is OK\n\n')

@@ -26,7 +26,7 @@ def size(stored: StoredWindows) -> int:
 
 
 def is_right(stored: StoredWindows, shown: WindowArrays) -> bool:
-    rows = shown.rows()
+    rows = shown.rows
     held = shown.filled[rows] > 0
     windows = read(stored)[stored.place[held]]
     same = [np.array_equal(windows[name], getattr(shown, name)[rows[held]]) for name in FIELDS]

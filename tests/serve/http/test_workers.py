@@ -248,6 +248,14 @@ def test_workers_know_no_passwords(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert all(b"hush-hush" not in each and b"PYTHONPATH" in each for each in told)
 
 
+def test_workers_are_small() -> None:
+    large = ("pyarrow", "cryptography", "pyspark", "httpx", "confluent_kafka")
+    code = f"import sys, warren.serve.http.worker; print(sys.modules.keys() & {{*{large}}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "set()"
+
+
 def test_names_that_are_not_utf8_can_be_asked_for(server: Running) -> None:
     judged = cluster_board(windows_of(ENDS, COMMITS), ENDS)
     verdicts = replace(judged.verdicts, names=("b\udcffd",))  # as the windows name such a group
@@ -259,6 +267,7 @@ def test_names_that_are_not_utf8_can_be_asked_for(server: Running) -> None:
     assert (groups, found) == (["b\ufffdd"], 200)
 
 
+@pytest.mark.alone
 def test_stopping_takes_less_than_a_second_and_frees_the_port(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         port = server.port
@@ -270,6 +279,7 @@ def test_stopping_takes_less_than_a_second_and_frees_the_port(tmp_path: Path) ->
         ask(port, "/burrow/admin")
 
 
+@pytest.mark.alone
 def test_workers_that_are_dead_or_stopped_do_not_hold_up_the_end(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         dead, stopped = server.serving.pids()

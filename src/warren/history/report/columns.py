@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from warren.history.report.summary import Report, Rows
+from warren.history.report.summary import Rows
 from warren.model import bounds
 
 NOTHING = "-"
@@ -21,7 +21,7 @@ class ReportSection(NamedTuple):
     title: str
     columns: tuple[Column, ...]
 
-    def rows(self, report: Report) -> Rows:
+    def rows(self, report: object) -> Rows:
         found: Rows = getattr(report, self.name)
         return found
 

@@ -1,16 +1,17 @@
 """A report as CSV, as JSON, and as one HTML page that needs nothing else."""
 
 import csv
-import dataclasses
 import html
 import io
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from warren.history.report import svg
 from warren.history.report.columns import SECTIONS, ReportSection, instant
-from warren.history.report.summary import Report
+from warren.history.report.summary import Report, Series
+from warren.model.period import Period
 
 
 def as_csv(report: Report, name: str) -> str:
@@ -25,13 +26,29 @@ def as_csv(report: Report, name: str) -> str:
 
 
 def as_json(report: Report, names: tuple[str, ...]) -> str:
+    return msgspec.json.format(msgspec.json.encode(as_tables(report, names)), indent=2).decode()
+
+
+def as_tables(report: Report, names: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What is JSON in the terminal and in `/v4/report`."""
     tables = {section.name: section.rows(report) for section in chosen(names)}
-    series = {
-        "times_ms": report.times_ms,
-        "lags": [dataclasses.asdict(each) for each in report.lags],
-    }
-    everything = {**report.period._asdict(), **tables, "series": series}
-    return msgspec.json.format(msgspec.json.encode(everything), indent=2).decode()
+    series = {"times_ms": report.times_ms, "lags": report.lags, "statuses": report.statuses}
+    return {**report.period._asdict(), **tables, "series": series}
+
+
+def from_tables(answer: dict[str, Any]) -> Report:
+    """The report that `as_tables` has written, as another Warren answers it."""
+    series = answer["series"]
+    return Report(
+        Period(answer["since_ms"], answer["until_ms"]),
+        **{section.name: answer[section.name] for section in SECTIONS},
+        times_ms=series["times_ms"],
+        lags=[Series(**each) for each in series["lags"]],
+        statuses={
+            cluster: [Series(**each) for each in found]
+            for cluster, found in series["statuses"].items()
+        },
+    )
 
 
 def chosen(names: tuple[str, ...]) -> list[ReportSection]:
@@ -62,14 +79,20 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def as_page(report: Report, names: tuple[str, ...]) -> str:
     since, until = (instant(moment) for moment in report.period)
+    return whole_page(
+        f"Kafka consumer groups, {since}",
+        f"<h1>Kafka consumer groups</h1><p>From {since} until {until} UTC, as Warren saw them.</p>"
+        f"{''.join(_plots(report))}"
+        f"{''.join(section_as_html(section, report) for section in chosen(names))}",
+    )
+
+
+def whole_page(title: str, body: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>Kafka consumer groups, {since}</title><style>{STYLE}</style></head><body>"
-        f"<h1>Kafka consumer groups</h1><p>From {since} until {until} UTC, as Warren saw them.</p>"
-        f"{''.join(_plots(report))}"
-        f"{''.join(_section(section, report) for section in chosen(names))}</body></html>\n"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>{body}</body></html>\n"
     )
 
 
@@ -82,7 +105,7 @@ def _plots(report: Report) -> Iterator[str]:
         yield f"<h2>{title}</h2>{svg.curves(report.times_ms, report.lags, title)}"
 
 
-def _section(section: ReportSection, report: Report) -> str:
+def section_as_html(section: ReportSection, report: object) -> str:
     rows = section.rows(report)
     if not rows:
         return f"<h2>{section.title}</h2><p>None.</p>"

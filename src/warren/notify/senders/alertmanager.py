@@ -14,9 +14,20 @@ from warren.config import AlertmanagerNotifier, Config
 from warren.model.kafka_names import readable
 from warren.model.status import Status
 from warren.notify.message import DigestLine, Event, Message
+from warren.notify.plain_numbers import waiting
 from warren.notify.senders.http_requests import Requests
 from warren.notify.templates import template_files
-from warren.notify.wording import counted, group_url, headline, page_url, partition_line, utc, worst
+from warren.notify.wording import (
+    counted,
+    evidence,
+    group_url,
+    headline,
+    page_url,
+    partition_line,
+    utc,
+    verdict,
+    worst,
+)
 
 STATUS_ALERT, LAG_ALERT = "KafkaConsumerGroupStatus", "KafkaConsumerGroupLag"
 SEVERITIES = {Status.WARN: "warning", Status.ERR: "critical"}
@@ -112,25 +123,29 @@ class AlertmanagerSender:
         result = message.result
         bad = counted(len(result.partitions), "bad partition")
         details = [f"total lag {result.total_lag:,}, {bad} of {result.total_partitions:,}"]
+        details += filter(None, (evidence(message), waiting(message)))
         details += map(partition_line, worst(message, PARTITIONS))
         template = self._templates.get(message.event)
         return {
             "summary": headline(message),
             "description": template.render(message) if template else "\n".join(details),
-            "status": result.status.name,
+            "status": verdict(result),
             "total_lag": str(result.total_lag),
             "incident": message.id,
+            **({"owner": readable(message.owner)} if message.owner else {}),
         }
 
 
 def _digest_annotations(line: DigestLine) -> Labels:
-    summary = f"{readable(line.group)} is {line.status.name}, total lag {line.total_lag:,}"
+    status = line.word or line.status.name
+    summary = f"{readable(line.group)} is {status}, total lag {line.total_lag:,}"
     return {
         "summary": readable(line.reason) or summary,
         "description": summary,
-        "status": line.status.name,
+        "status": status,
         "total_lag": str(line.total_lag),
         "incident": line.id,
+        **({"owner": readable(line.owner)} if line.owner else {}),
     }
 
 
@@ -145,6 +160,7 @@ def _lines(message: Message) -> tuple[DigestLine, ...]:
             message.id,
             message.start_ms,
             message.reason,
+            message.result.numbers,
         ),
     )
 

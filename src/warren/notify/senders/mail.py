@@ -227,9 +227,15 @@ def _on_one_line(message: Message) -> Message:
         cluster=_clean(message.cluster),
         group=_clean(message.group),
         reason=_clean(message.reason),
+        owner=_clean(message.owner),
         result=result,
         digest=tuple(
-            replace(line, cluster=_clean(line.cluster), group=_clean(line.group))
+            replace(
+                line,
+                cluster=_clean(line.cluster),
+                group=_clean(line.group),
+                owner=_clean(line.owner),
+            )
             for line in message.digest
         ),
     )

@@ -11,17 +11,20 @@ from warren.model.go_json import encode
 from warren.model.kafka_names import readable
 from warren.model.status import Status
 from warren.notify.message import Event, Message
+from warren.notify.plain_numbers import waiting
 from warren.notify.senders.http_requests import Requests
 from warren.notify.templates import template_files
 from warren.notify.wording import (
     counted,
     digest_line,
     digest_summary,
+    evidence,
     group_url,
     headline,
     page_url,
     partition_line,
     utc,
+    verdict,
     worst,
 )
 
@@ -90,15 +93,20 @@ def _group(message: Message) -> Iterator[Block]:
     fields = {
         "Group": _code(message.group),
         "Cluster": _code(message.cluster),
-        "Status": result.status.name,
+        "Status": verdict(result),
         "Total lag": f"{result.total_lag:,}",
         "Since": f"{since}{utc(message.start_ms)}>" if message.start_ms else "just now",
         "Bad partitions": f"{len(result.partitions):,} of {result.total_partitions:,}",
     }
+    if message.owner:
+        fields["Owner"] = _code(message.owner)
     texts = (_mrkdwn(f"*{name}*\n{value}", FIELD_CHARACTERS) for name, value in fields.items())
     yield {"type": "section", "fields": list(texts)}
     if message.reason:
         yield _section(escaped(readable(message.reason)))
+    for text in (evidence(message), waiting(message)):
+        if text:
+            yield _section(escaped(text))
     if result.partitions:
         yield _section(_listed(map(partition_line, worst(message, PARTITIONS))))
     if (rest := len(result.partitions) - PARTITIONS) > 0:

@@ -73,6 +73,8 @@ class HttpSender:
                 "id": line.id,
                 "start": utc(line.start_ms) if line.start_ms else "",
                 "reason": readable(line.reason),
+                "word": line.word,
+                "owner": readable(line.owner),
             }
             for line in message.digest
         ]

@@ -1,4 +1,4 @@
-"""The functions Burrow adds to Go's templates."""
+"""The functions Burrow adds to Go's templates, and one of our own."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,6 +6,7 @@ from gotpl import GoPointer
 
 from warren.model.go_json import encode
 from warren.model.status import Status
+from warren.notify import plain_numbers
 from warren.notify.templates.go_values import GoTime, StatusValue, Struct, Table
 
 _COUNTED = {
@@ -70,6 +71,11 @@ def format_timestamp(ms: int, layout: str) -> str:
     return GoTime.at(ms).format(layout)
 
 
+def in_words(seconds: object) -> str:
+    """Warren's own: `12 min`, `never`; empty for nil."""
+    return plain_numbers.duration(float(seconds)) if isinstance(seconds, int | float) else ""
+
+
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "jsonencoder": json_encoder,
     "topicsbystatus": topics_by_status,
@@ -80,4 +86,5 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "divide": divide,
     "maxlag": max_lag,
     "formattimestamp": format_timestamp,
+    "duration": in_words,
 }

@@ -1,6 +1,7 @@
 """Python values that behave in a template as Burrow's Go values do."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from gotime.go import LOCAL, Time
@@ -21,17 +22,29 @@ def format_value(spec: GoFormatSpec, value: object) -> str:
 
 
 class Struct:
-    """Fields by Go's names; an unknown field fails the template, as in Go."""
+    """Fields by Go's names; an unknown field fails the template, as in Go.
 
-    def __init__(self, name: str, fields: Mapping[str, object], json: object) -> None:
+    Fields of Warren's own can be asked for; a struct that is printed as a whole is Burrow's.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        fields: Mapping[str, object],
+        json: object,
+        own: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
         self._name = name
         self._fields = fields
+        self._own = own
         self.json = json  # what `jsonencoder` writes
 
     def field(self, name: str) -> Any:
-        if name not in self._fields:
-            raise TemplateExecutionError(f"there is no field {name} in {self._name}")
-        return self._fields[name]
+        if name in self._fields:
+            return self._fields[name]
+        if name in self._own:
+            return self._own[name]
+        raise TemplateExecutionError(f"there is no field {name} in {self._name}")
 
     __gotemplate_lookup__ = field
 

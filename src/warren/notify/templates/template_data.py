@@ -1,16 +1,20 @@
 """A message as template data, with Burrow's fields and names."""
 
 from collections.abc import Mapping
+from math import isinf
+
+import msgspec
 
 from warren.model.go_json import number
 from warren.model.kafka_names import readable
-from warren.notify.message import GroupResult, Message, Offset, PartitionResult
+from warren.notify import plain_numbers
+from warren.notify.message import GroupResult, Measures, Message, Offset, PartitionResult
 from warren.notify.templates.go_values import NIL, GoTime, Lag, StatusValue, Struct, Table
-from warren.notify.wording import group_url
+from warren.notify.wording import evidence, group_url, headline, verdict
 
 
 def template_data(message: Message, extras: Mapping[str, str], page: str = "") -> Struct:
-    """The value of `.`; the fields `.Reason`, `.Link` and `.Id` are Warren's own."""
+    """The value of `.`; `.Reason`, `.Link`, `.Waiting` and `.Id` are Warren's own."""
     start = GoTime.at(message.start_ms) if message.start_ms else GoTime.never()
     fields = {
         "Cluster": readable(message.cluster),
@@ -23,7 +27,13 @@ def template_data(message: Message, extras: Mapping[str, str], page: str = "") -
     link = group_url(page, message.cluster, message.group)
     own = {"Reason": readable(message.reason), "Link": link}
     own["Id"] = message.id  # used in a template that comes with Burrow
-    return Struct("the message", {**fields, **own}, fields)
+    said = {
+        "Waiting": plain_numbers.waiting(message),
+        "Evidence": evidence(message),
+        "Headline": headline(message),
+        "Owner": readable(message.owner),
+    }
+    return Struct("the message", {**fields, **own}, fields, said)
 
 
 def _result(result: GroupResult) -> Struct:
@@ -41,7 +51,9 @@ def _result(result: GroupResult) -> Struct:
         "TotalLag": result.total_lag,
     }
     json = dict(zip(_RESULT_KEYS, fields.values(), strict=True))
-    return Struct("a group's result", fields, {**json, "complete": number(result.complete)})
+    json["complete"] = number(result.complete)
+    own = {"Numbers": _numbers(result.numbers), "Word": verdict(result)}
+    return Struct("a group's result", fields, json, own)
 
 
 def _partition(partition: PartitionResult) -> Struct:
@@ -57,7 +69,32 @@ def _partition(partition: PartitionResult) -> Struct:
         "Complete": partition.complete,
     }
     json = dict(zip(_PARTITION_KEYS, fields.values(), strict=True))
-    return Struct("a partition", fields, {**json, "complete": number(partition.complete)})
+    json["complete"] = number(partition.complete)
+    said = partition.opinion
+    own = {
+        "Numbers": _numbers(partition.numbers),
+        "Word": said.word or partition.status.name,
+        "Why": said.why,
+        "Ends": said.ends,
+        "Since": GoTime.at(said.since_ms) if said.since_ms else GoTime.never(),
+        "Second": said.second,
+    }
+    return Struct("a partition", fields, json, own)
+
+
+def _numbers(numbers: Measures) -> Struct:
+    """Warren's own; what is not known is nil, seconds that are infinite mean never."""
+    known = {
+        name: NIL if value is None else value
+        for name, value in msgspec.structs.asdict(numbers).items()
+    }
+    json = {name: _in_json(value) for name, value in known.items()}
+    return Struct("the numbers", {_NUMBERS[name]: value for name, value in known.items()}, json)
+
+
+def _in_json(value: object) -> object:
+    """As the HTTP API writes it: JSON has no infinity."""
+    return "never" if isinstance(value, float) and isinf(value) else value
 
 
 def _offset(offset: Offset | None) -> object:
@@ -74,6 +111,19 @@ def _offset(offset: Offset | None) -> object:
     return Struct("an offset", fields, dict(zip(_OFFSET_KEYS, shown, strict=True)))
 
 
+_NUMBERS = {
+    "lag": "Lag",
+    "lag_low": "LagLow",
+    "lag_high": "LagHigh",
+    "age_s": "Age",
+    "age_low_s": "AgeLow",
+    "age_high_s": "AgeHigh",
+    "age_method": "AgeMethod",
+    "drain_low_s": "DrainLow",
+    "drain_high_s": "DrainHigh",
+    "margin_s": "Margin",
+    "lost": "Lost",
+}
 # The names in JSON, which are those of the HTTP API, in the order of the fields.
 _RESULT_KEYS = (
     *("cluster", "group", "status", "complete", "partitions"),

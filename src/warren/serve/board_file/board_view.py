@@ -9,12 +9,14 @@ from math import isnan
 import msgspec
 import numpy as np
 
-from warren.model.arrays import AnyArray, Ints
+from warren.model.arrays import AnyArray, Bytes, Ints
 from warren.model.board import NO_END
 from warren.model.health import Health
+from warren.model.topic_facts import TopicTable
 from warren.model.window_commits import COLUMNS, C, MakeCommit, make_commits
-from warren.serve.board_file import commits_file, packed_arrays
+from warren.serve.board_file import commits_file, opinions, packed_arrays
 from warren.serve.board_file.commits_file import Windows
+from warren.serve.board_file.opinions import Opinions
 from warren.serve.board_file.packed_arrays import BoardFacts, ClusterFacts
 
 AT_ONCE = 1000  # windows whose commits are in memory at a time
@@ -32,6 +34,17 @@ class NumberedNames:
         return {name: number for number, name in enumerate(self.names)}
 
 
+class EncodedFacts:
+    """How topics are configured; decoded on the first request for one."""
+
+    def __init__(self, encoded: bytes) -> None:
+        self.encoded = encoded
+
+    @cached_property
+    def table(self) -> TopicTable:
+        return msgspec.json.decode(self.encoded, type=TopicTable)
+
+
 @dataclass(frozen=True)
 class ClusterView:
     """One cluster of the board; `lines` of a group are its partitions, topic by topic."""
@@ -39,6 +52,7 @@ class ClusterView:
     facts: ClusterFacts
     arrays: dict[str, AnyArray]
     windows: Windows
+    configured: EncodedFacts
     groups: NumberedNames
     topics: NumberedNames
     owners: NumberedNames
@@ -47,6 +61,17 @@ class ClusterView:
     def lines(self, group: int) -> slice:
         first = self.arrays["group_first"]
         return slice(int(first[group]), int(first[group + 1]))
+
+    @cached_property
+    def group_lacks(self) -> Bytes:
+        """What the numbers of any partition of each group lack; every group has partitions."""
+        first, lack = self.arrays["group_first"][:-1], self.arrays["lack"]
+        return np.bitwise_or.reduceat(lack, first) if len(first) else lack[:0]
+
+    @cached_property
+    def opinions(self) -> Opinions | None:
+        """What both evaluators say; None: the board does not say."""
+        return opinions.read(self.arrays, decides=self.facts.words_decide)
 
     def as_of_ms(self, group: int) -> int:
         """The time its verdict is for: all its commits up to then have been read."""
@@ -75,8 +100,15 @@ class ClusterView:
 
     def ends(self, topic: str) -> list[int | None] | None:
         """The log end of each partition, None where it is not known; None for an unknown topic."""
-        ends = self._of_topic("ends", topic)
-        return None if ends is None else [None if end == NO_END else end for end in ends.tolist()]
+        return self._offsets("ends", topic)
+
+    def starts(self, topic: str) -> list[int | None] | None:
+        """Likewise the log starts, which are known only of topics that groups read."""
+        return self._offsets("starts", topic)
+
+    def _offsets(self, column: str, topic: str) -> list[int | None] | None:
+        found = self._of_topic(column, topic)
+        return None if found is None else [None if at == NO_END else at for at in found.tolist()]
 
     def rates(self, topic: str) -> list[float | None]:
         """Recent messages a second of each partition, None where it is not known."""
@@ -116,7 +148,8 @@ class View:
             own = _own(arrays, number)
             known = before.clusters.get(cluster.name)
             windows = commits_file.read(commits, cluster.intervals)
-            clusters[cluster.name] = ClusterView(cluster, own, windows, *_names(own, known))
+            names, configured = _names(own, known), _configured(own, known)
+            clusters[cluster.name] = ClusterView(cluster, own, windows, configured, *names)
         return cls(facts, clusters)
 
 
@@ -127,6 +160,12 @@ def _own(arrays: dict[str, AnyArray], number: int) -> dict[str, AnyArray]:
         for name, array in arrays.items()
         if name.startswith(prefix)
     }
+
+
+def _configured(arrays: dict[str, AnyArray], known: ClusterView | None) -> EncodedFacts:
+    encoded = arrays["topic_facts"].tobytes()
+    is_same = known is not None and known.configured.encoded == encoded
+    return known.configured if known is not None and is_same else EncodedFacts(encoded)
 
 
 def _names(arrays: dict[str, AnyArray], known: ClusterView | None) -> list[NumberedNames]:

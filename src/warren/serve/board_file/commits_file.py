@@ -62,7 +62,7 @@ class CommitsFile:
         self._place[changed] = self._size + np.arange(len(changed))
         self._append(arrays, changed)
         self._mark = mark
-        place = np.where(arrays.filled > 0, self._place, -1)[arrays.rows()]
+        place = np.where(arrays.filled > 0, self._place, -1)[arrays.rows]
         return StoredWindows(self._file, arrays.order.shape[1], place.astype(np.int32))
 
     def _begin(self, source: Ints) -> None:

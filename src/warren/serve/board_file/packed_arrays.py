@@ -9,7 +9,10 @@ import numpy as np
 
 from warren.model.arrays import AnyArray
 from warren.model.board import SharedFile
+from warren.model.group_life import OtherGroup
 from warren.model.health import Health
+from warren.model.query_facts import QueryFacts
+from warren.serve.board_file.change_log import Changes
 
 
 class ClusterFacts(msgspec.Struct):
@@ -17,6 +20,9 @@ class ClusterFacts(msgspec.Struct):
     now_s: int  # when it was judged
     intervals: int
     idle: dict[str, list[tuple[str, str]]] = {}  # members without partitions: owner, client id
+    others: dict[str, OtherGroup] = {}  # groups without a verdict
+    queries: dict[str, QueryFacts] = {}  # by group
+    words_decide: bool = False  # else Burrow's rules do
 
 
 class BoardFacts(msgspec.Struct):
@@ -24,6 +30,7 @@ class BoardFacts(msgspec.Struct):
     clusters: list[ClusterFacts]
     health: Health
     process: dict[str, float]  # the pipeline's, for /metrics
+    changes: Changes = msgspec.field(default_factory=Changes)
 
 
 ALIGN = 64

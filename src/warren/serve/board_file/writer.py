@@ -1,5 +1,7 @@
 """Write a board as a file for the workers; `board_view` reads it."""
 
+from dataclasses import fields
+
 import msgspec
 import numpy as np
 
@@ -7,25 +9,39 @@ from warren.model.arrays import AnyArray
 from warren.model.board import Board, ClusterBoard, SharedFile
 from warren.model.granularity import Granularity
 from warren.model.kafka_names import readable
-from warren.serve.board_file import packed_arrays
+from warren.serve.board_file import opinions, packed_arrays
+from warren.serve.board_file.change_log import ChangeLog
 from warren.serve.board_file.packed_arrays import BoardFacts, ClusterFacts
 
 
-def write(board: Board, granularity: Granularity, process: dict[str, float]) -> SharedFile:
+def write(
+    board: Board, granularity: Granularity, process: dict[str, float], log: ChangeLog
+) -> SharedFile:
+    noted = log.note(board)
     facts = BoardFacts(
         board.moment_ms,
         [
-            ClusterFacts(name, cluster.verdicts.now_s, cluster.windows.intervals, _idle(cluster))
+            ClusterFacts(
+                name,
+                cluster.verdicts.now_s,
+                cluster.windows.intervals,
+                _idle(cluster),
+                others=dict(cluster.others),
+                queries={readable(name): each for name, each in cluster.queries.items()},
+                words_decide=cluster.judgement is not None and cluster.judgement.decides,
+            )
             for name, cluster in board.clusters.items()
         ],
         board.health,
         process,
+        log.listed(),
     )
     arrays: dict[str, AnyArray] = {}
-    for number, cluster in enumerate(board.clusters.values()):
-        own = _arrays(cluster)
+    for number, (name, cluster) in enumerate(board.clusters.items()):
+        own = _arrays(cluster) | noted[name]
+        own |= _numbers(cluster) | _life(cluster) | _opinions(cluster)
         own["group_level"] = granularity.levels(cluster.verdicts.names)
-        arrays |= {f"{number}.{name}": array for name, array in own.items()}
+        arrays |= {f"{number}.{column}": array for column, array in own.items()}
     return packed_arrays.write(facts, arrays)
 
 
@@ -44,7 +60,6 @@ def _arrays(cluster: ClusterBoard) -> dict[str, AnyArray]:
         "group_total_lag": groups.total_lag,
         "group_max_lag_line": groups.max_lag_line,
         "group_last_commit_ms": groups.last_commit_ms,
-        "group_generation": _generations(cluster),
         "topic": partitions.topic,
         "partition": partitions.partition,
         "status": partitions.status,
@@ -60,7 +75,40 @@ def _arrays(cluster: ClusterBoard) -> dict[str, AnyArray]:
         "end_first": ends.first,
         "ends": ends.end,
         "end_rates": ends.rate,
+        "starts": narrow(ends.start),
+        "topic_facts": np.frombuffer(cluster.facts.encoded, np.uint8),
     }
+
+
+def _numbers(cluster: ClusterBoard) -> dict[str, AnyArray]:
+    """By their names; those of groups begin with `group_`."""
+    partitions, groups = cluster.numbers.partitions, cluster.numbers.groups
+    return {
+        **{each.name: narrow(getattr(partitions, each.name)) for each in fields(partitions)},
+        **{f"group_{each.name}": getattr(groups, each.name) for each in fields(groups)},
+    }
+
+
+def _life(cluster: ClusterBoard) -> dict[str, AnyArray]:
+    life = cluster.life
+    if life is None:
+        return {}
+    return {f"life_{each.name}": narrow(getattr(life, each.name)) for each in fields(life)}
+
+
+def _opinions(cluster: ClusterBoard) -> dict[str, AnyArray]:
+    return {name: narrow(each) for name, each in opinions.columns(cluster.judgement).items()}
+
+
+def narrow(numbers: AnyArray) -> AnyArray:
+    """In as few bytes as they need: most lags fit into four, and most losses into one."""
+    if numbers.dtype != np.int64 or not len(numbers):
+        return numbers
+    least, most = numbers.min(), numbers.max()
+    for kind in (np.int8, np.int16, np.int32):
+        if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max:
+            return numbers.astype(kind)
+    return numbers
 
 
 def _idle(cluster: ClusterBoard) -> dict[str, list[tuple[str, str]]]:
@@ -68,13 +116,6 @@ def _idle(cluster: ClusterBoard) -> dict[str, list[tuple[str, str]]]:
         readable(group): [(readable(owner), readable(client)) for owner, client in members]
         for group, members in cluster.idle.items()
     }
-
-
-def _generations(cluster: ClusterBoard) -> AnyArray:
-    names, known = cluster.verdicts.names, cluster.generations
-    if not known:
-        return np.full(len(names), -1, np.int64)
-    return np.fromiter((known.get(name, -1) for name in names), np.int64, len(names))
 
 
 def _names(names: tuple[str, ...]) -> AnyArray:

@@ -12,6 +12,7 @@ from warren.serve.http.site import Site
 
 READS = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/burrow/admin", "/burrow/admin/ready")  # probes can seldom log in
+REPORTS = "/v4/offsets"
 FILES = "/page/"  # the same for everybody
 CHALLENGES = [("www-authenticate", "Bearer"), ("www-authenticate", 'Basic realm="warren"')]
 
@@ -21,24 +22,34 @@ class Access(msgspec.Struct, frozen=True):
 
     read: str = ""  # empty: anybody
     write: str = ""
+    report: str = ""  # for reporting offsets, and nothing else
     allow_writes: bool = True
 
     def refusal(self, site: Site, request: Request, authorization: str | None) -> Answer | None:
         """The answer to a request that is not allowed; None if it is allowed."""
-        if request.method in READS:
-            required = [] if is_open(request.path) else [self.read]
-        elif not self.allow_writes:
+        if request.method not in READS and not self.allow_writes:
             return site.problem(request, 403, "changes are not allowed here")
+        is_report = request.method == "POST" and request.path == REPORTS
+        if request.method in READS:
+            required, known = "" if is_open(request.path) else self.read, [self.write, self.read]
+        elif is_report:
+            required, known = self.report or self.write or self.read, [self.write, self.report]
         else:
-            required = [self.write or self.read]
-        if not any(required):
+            required, known = self.write or self.read, [self.write]
+        if not required:
             return None
         given = digest(_token(authorization or ""))
-        known = [self.write, *([self.read] if request.method in READS else [])]
-        if any(hmac.compare_digest(given, each) for each in known if each):
+        if _is_one_of(given, known):
             return None
+        if _is_one_of(given, [self.read] if is_report else [self.report]):
+            may = "not report offsets" if is_report else "only report offsets"
+            return site.problem(request, 403, f"this token may {may}")
         status, headers, body = site.problem(request, 401, "a token is needed")
         return Answer(status, [*headers, *CHALLENGES], body)
+
+
+def _is_one_of(given: str, known: list[str]) -> bool:
+    return any(hmac.compare_digest(given, each) for each in known if each)
 
 
 def is_open(path: str) -> bool:

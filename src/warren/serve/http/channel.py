@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from warren.model.history_question import HistoryQuestion
+from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.offset_reports import Report
 
 HEAD = struct.Struct("<IH")  # number of bytes, number of files
 FILES_AT_ONCE = 200  # the kernel takes up to 253 in one call
@@ -54,7 +55,36 @@ class TableHistory(msgspec.Struct, tag="group_history"):
     question: HistoryQuestion
 
 
-Action = DeleteGroup | GetLevel | SetLevel | RecentHistory | TableHistory
+class PeriodReport(msgspec.Struct, tag="period_report"):
+    """A report from the table: the reply may take long."""
+
+    question: ReportQuestion
+
+
+class ListSilences(msgspec.Struct, tag="list_silences"):
+    """Read the silences: all, or those of one group, where its name is not empty."""
+
+    cluster: str = ""
+    group: str = ""
+
+
+class AddSilence(msgspec.Struct, tag="add_silence"):
+    body: str
+
+
+class EndSilence(msgspec.Struct, tag="end_silence"):
+    number: str
+
+
+class ReportOffsets(msgspec.Struct, tag="report_offsets"):
+    """Offsets that a program reports."""
+
+    reports: list[Report]
+
+
+OfSilences = ListSilences | AddSilence | EndSilence
+OfHistory = RecentHistory | TableHistory | PeriodReport
+Action = DeleteGroup | GetLevel | SetLevel | OfHistory | OfSilences | ReportOffsets
 
 
 class Call(msgspec.Struct, tag="call"):

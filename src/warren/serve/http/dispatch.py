@@ -16,7 +16,7 @@ from warren.serve.http.site import ActionFailed, Site
 from warren.serve.http.startup import ServerSettings
 from warren.serve.metrics.scrape import scrape
 from warren.serve.page_files import page_or_refusal
-from warren.serve.v4 import openapi
+from warren.serve.v4 import offsets, openapi, scale, silences
 from warren.serve.v4.events import events
 from warren.serve.v4.operations import OPERATIONS, handler
 
@@ -58,20 +58,32 @@ TABLE: dict[tuple[str, str], Handler] = {
     ("GET", "/v4/health"): admin.health,
     ("GET", "/v4/config"): admin.config,
     ("GET", "/v4/events"): events,
+    ("GET", silences.PATH): silences.list_silences,
+    ("POST", silences.PATH): silences.add_silence,
+    ("DELETE", f"{silences.PATH}/{{}}"): silences.end_silence,
+    ("POST", offsets.PATH): offsets.report,
     ("GET", "/v4/openapi.json"): openapi.openapi,
     ("GET", "/v4/docs"): openapi.docs,
+    ("GET", "/v4/scale/{}/{}"): scale.by_path,
     **{("GET", operation.path): handler(operation) for operation in OPERATIONS},
 }
 
 
 MOST_BODY_BYTES = 64 * 2**10
+MOST_REPORT_BYTES = 2**20  # of offsets
 BODY_SECONDS = 10
 LARGE = 2**20  # bytes; an answer with more is sent only as fast as the client reads it
 MOST_LISTENERS = 100
 FAILED = "it could not be answered; the log says why"
 # Their answers depend on the path alone, so they are cached by path.
 CACHED_BY_PATH = ("/v2/", "/v3/", "/burrow/")
-WAITING = ("/v4/events", "/v4/history")  # these wait for the pipeline; they do no work here
+WAITING = (
+    "/v4/events",
+    "/v4/history",
+    "/v4/report",
+    silences.PATH,
+    offsets.PATH,
+)  # these wait for the pipeline; they do no work here
 
 Report = Callable[[Request, Exception], None]
 
@@ -161,7 +173,8 @@ class App:
         if found is None:
             return self._routes.otherwise(request)
         if request.method == "POST":
-            body = await _body(protocol)
+            is_report = request.path == offsets.PATH
+            body = await _body(protocol, MOST_REPORT_BYTES if is_report else MOST_BODY_BYTES)
             if isinstance(body, Answer):
                 return body
             request = request._replace(body=body)
@@ -222,12 +235,12 @@ class App:
 def _may_take_long(request: Request) -> bool:
     """Whether the answer may cover every commit of a group, or much of a cluster."""
     is_ours = request.path == "/" or request.path.startswith("/v4/")
-    return is_ours and request.path not in WAITING
+    return is_ours and not request.path.startswith(WAITING)
 
 
 def _cache_name(request: Request) -> str:
     """The name under which the answer is cached until the next board; empty: it is not cached."""
-    if request.method != "GET":
+    if request.method != "GET" or request.path == silences.PATH:
         return ""
     if request.path.startswith(CACHED_BY_PATH):
         return request.path
@@ -237,14 +250,14 @@ def _cache_name(request: Request) -> str:
     return ""
 
 
-async def _body(protocol: Any) -> bytes | Answer:
+async def _body(protocol: Any, most: int) -> bytes | Answer:
     """The request's body, or the answer when it is too large or too slow."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in protocol:
                 body += chunk
-                if len(body) > MOST_BODY_BYTES:
+                if len(body) > most:
                     return TOO_LARGE
     except TimeoutError:
         return TOO_SLOW

@@ -55,6 +55,8 @@ class SiteSettings(msgspec.Struct):
     main: dict[str, object]  # /v3/config
     modules: dict[str, dict[str, dict[str, object]]]  # /v3/config/KIND/NAME
     max_series: int
+    also: list[str]  # exporters whose metrics are served too
+    grafana_url: str  # a link of the page; empty: none
     keeps_history: bool
     judged_every_s: int  # at most between two boards; the page says when they stop coming
     shown: dict[str, dict[str, str]]  # /v4/config: every setting by section and key

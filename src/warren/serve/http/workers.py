@@ -18,19 +18,28 @@ import structlog
 
 from warren.config import Config
 from warren.model.board import Board, SharedFile, StoredWindows
-from warren.model.history_question import HistoryQuestion
+from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.offset_reports import Report
 from warren.model.window_arrays import WindowArrays
 from warren.serve.board_file import writer
+from warren.serve.board_file.change_log import ChangeLog
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.serve.http import channel
 from warren.serve.http.channel import (
     Action,
+    AddSilence,
     Call,
     DeleteGroup,
+    EndSilence,
     Failed,
     GetLevel,
+    ListSilences,
     Offer,
+    OfHistory,
+    OfSilences,
+    PeriodReport,
     RecentHistory,
+    ReportOffsets,
     Result,
     SetLevel,
     TableHistory,
@@ -57,7 +66,7 @@ def process_facts() -> dict[str, float]:
 
 
 class Actions(Protocol):
-    """What workers can call. Calls come from several threads, `group_history` from its own."""
+    """What workers can call. Calls come from several threads, slow ones from their own."""
 
     def delete_group(self, cluster: str, group: str, topic: str | None) -> None:
         """Forget a group, or one topic of it, and publish a board without it before returning."""
@@ -68,8 +77,17 @@ class Actions(Protocol):
     def set_level(self, level: str) -> None:
         """`level` is one of Burrow's names."""
 
+    def silences(self, action: OfSilences) -> str:
+        """A status code and the answer to pass on, as JSON."""
+
+    def report_offsets(self, reports: list[Report]) -> str:
+        """Keep what is right of them; a `Taken` as JSON."""
+
     def recent_history(self, question: HistoryQuestion) -> str:
         """As `group_history`, but immediate; empty if memory does not reach back far enough."""
+
+    def history_report(self, question: ReportQuestion) -> str:
+        """A status code and the answer to pass on, as JSON."""
 
     def group_history(self, question: HistoryQuestion) -> str:
         """A group's history as JSON: a status code and the answer to pass on. It may take long."""
@@ -184,7 +202,7 @@ class _Worker:
                     self._send_latest()
             elif isinstance(message, Call) and not self._stopping.is_set():
                 # A change never waits behind slow calls.
-                is_slow = isinstance(message.action, TableHistory)
+                is_slow = isinstance(message.action, TableHistory | PeriodReport)
                 calls = self._slow_calls if is_slow else self._calls
                 calls.submit(self._answer, message, self._stream)
             elif isinstance(message, Failed):
@@ -244,6 +262,7 @@ class Serving:
         self._listeners = listeners
         self._actions = actions
         self._commits: dict[str, CommitsFile] = {}
+        self._log = ChangeLog()
         self._count = 1
         empty = _BoardFiles(self._count, [self._write(Board(moment_ms=0))])
         count = WORKERS if listeners else 0
@@ -262,7 +281,7 @@ class Serving:
             worker.offer(files)
 
     def _write(self, board: Board) -> SharedFile:
-        return writer.write(board, self._granularity, process_facts())
+        return writer.write(board, self._granularity, process_facts(), self._log)
 
     def wait_taken(self, seconds: float = TAKEN_SECONDS) -> bool:
         """Wait until every worker answers from the latest board; False if one takes too long."""
@@ -291,13 +310,24 @@ class Serving:
                 self._actions.set_level(level)
             case GetLevel():
                 return self._actions.get_level()
+            case ListSilences() | AddSilence() | EndSilence():
+                return self._actions.silences(action)
+            case ReportOffsets(reports):
+                return self._actions.report_offsets(reports)
+            case RecentHistory() | TableHistory() | PeriodReport():
+                return self._of_the_past(action)
+            case _:
+                assert_never(action)
+        return None
+
+    def _of_the_past(self, action: OfHistory) -> str:
+        match action:
             case RecentHistory(question):
                 return self._actions.recent_history(question)
             case TableHistory(question):
                 return self._actions.group_history(question)
-            case _:
-                assert_never(action)
-        return None
+            case PeriodReport(question):
+                return self._actions.history_report(question)
 
     def stop(self) -> None:
         for worker in self._workers:

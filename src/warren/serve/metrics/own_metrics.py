@@ -57,6 +57,16 @@ def _clusters(view: View, health: Health, family: Family) -> Iterator[str]:
         "Partitions of the groups that Warren holds",
         [({"cluster": name}, len(cluster.arrays["status"])) for name, cluster in clusters],
     )
+    yield family(
+        "warren_verdicts_that_differ",
+        "gauge",
+        "Partitions of which the evaluator that does not decide would say another status",
+        [
+            ({"cluster": name}, int(cluster.opinions.differing.sum()))
+            for name, cluster in clusters
+            if cluster.opinions is not None
+        ],
+    )
     states = sorted(health.clusters.items())
     yield family(
         "warren_log_ends_age_seconds",

@@ -3,9 +3,11 @@
 import { h, named } from "./lib/dom.js";
 import { clockTime, duration, exactly } from "./lib/format.js";
 import { showTheme } from "./lib/theme.js";
+import { Alerts } from "./parts/alerts.js";
 import { follow, Missing, serverNow, wait } from "./parts/api.js";
 import { groupLink, place } from "./parts/links.js";
-import { badge } from "./parts/status.js";
+import { changed } from "./parts/status.js";
+import { changesView } from "./views/changes.js";
 import { groupView } from "./views/group.js";
 import { healthView } from "./views/health.js";
 import { overviewView } from "./views/overview.js";
@@ -18,6 +20,7 @@ const VIEWS = {
   group: groupView,
   topics: topicsView,
   topic: topicView,
+  changes: changesView,
   health: healthView,
 };
 // The entry of the top bar that a view belongs to.
@@ -27,8 +30,9 @@ const live = document.getElementById("live");
 const news = document.getElementById("news");
 const FRESH_MS = Number(document.body.dataset.fresh) * 1000; // an older board is marked as old
 const BEHIND_S = 10; // more is shown as behind; two to five seconds are usual
+const alerts = new Alerts();
 
-let view = null; // { element, title, refresh, key?, onChange?, redraw?, close? }
+let view = null; // { element, title, refresh, key?, redraw?, close? }
 let restMs = 1000; // between two drawings
 let due = false;
 let isBusy = false;
@@ -46,7 +50,7 @@ async function show() {
     else if (PARENTS[where.view] === name) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
-  document.title = `${view.title} · Warren`;
+  alerts.name(view.title);
   await refresh(view);
   main.scrollTop = 0;
 }
@@ -87,7 +91,7 @@ async function keepFresh() {
     due = false;
     isBusy = true;
     const began = performance.now();
-    await refresh(view);
+    await Promise.all([refresh(view), alerts.refresh()]);
     // The longer a board takes to draw, the less often it is requested.
     restMs = Math.max(1000, (performance.now() - began) * 5);
     await wait(restMs);
@@ -98,7 +102,6 @@ async function keepFresh() {
 function onEvent(kind, data) {
   if (kind === "status") {
     showNews(data);
-    view?.onChange?.(data);
   } else {
     due = true;
     if (data) momentMs = data.moment_ms;
@@ -108,8 +111,8 @@ function onEvent(kind, data) {
 }
 
 function showNews({ cluster, group, before, after }) {
-  const state = (status, word) => (status ? badge(status) : h("span", null, word));
-  const change = h("span", null, state(before, "new"), " → ", state(after, "gone"));
+  const [from, to] = changed(before, after);
+  const change = h("span", null, from, " → ", to);
   news.replaceChildren(named(group), ` in ${cluster} `, change);
 }
 
@@ -179,4 +182,5 @@ addEventListener("visibilitychange", () => (due = true));
 await show();
 follow(onEvent, onStream);
 keepFresh();
+alerts.whileHidden();
 setInterval(showMoment, 5000);

@@ -1,4 +1,4 @@
-"""All groups in columns, compact enough to send ten thousand with every board; and topics.
+"""All groups in columns, compact enough to send ten thousand with every board.
 
 The answer is made once for each board and kept as bytes: every open page requests it.
 """
@@ -16,9 +16,9 @@ from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.http.answers import JSON, Stream
 from warren.serve.http.site import Site
-from warren.serve.v4 import shapes
+from warren.serve.v4 import measured, shapes
 from warren.serve.v4.lines import moment, starting
-from warren.serve.v4.parameters import Nothing, OneCluster, OneTopic
+from warren.serve.v4.parameters import Nothing
 
 MOST_LINES = 500_000  # a cluster with more partitions has no trends; for so many they take 0.1 s
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -60,6 +60,7 @@ def _cluster(name: str, cluster: ClusterView, problem: str) -> shapes.ClusterCol
         max_lag=arrays["current_lag"][worst].tolist(),
         last_commit_ms=arrays["group_last_commit_ms"].tolist(),
         owner=[cluster.owners.names[at] for at in arrays["owner"][worst].tolist()],
+        **measured.in_columns(cluster),
         trend=list(_trends(cluster)),
         topic_names=cluster.topics.names,
         topics=_distinct(arrays["topic"], cluster),
@@ -92,13 +93,14 @@ def _distinct(numbers: AnyArray, cluster: ClusterView) -> list[list[int]]:
 
 
 def _trends(cluster: ClusterView) -> Iterator[str]:
-    """The lags of each group at its last commits and now, as digits relative to the greatest."""
+    """The lags of each group at its last commits and now: digits from the least to the greatest."""
     if len(cluster.arrays["status"]) > MOST_LINES:
         yield from [""] * len(cluster.groups.names)
         return
     total = bounds.sums(lags(cluster, slice(None)), cluster.arrays["group_first"][:-1])
-    greatest = np.maximum(total.max(axis=1, keepdims=True, initial=0), 1)
-    heights = np.ceil(total / greatest * (len(DIGITS) - 1)).astype(np.int64)
+    least, greatest = total.min(axis=1, keepdims=True), total.max(axis=1, keepdims=True)
+    span = np.maximum(greatest - least, 1)
+    heights = np.rint((total - least) / span * (len(DIGITS) - 1)).astype(np.int64)
     for line in heights.tolist():
         yield "".join([DIGITS[height] for height in line])
 
@@ -115,46 +117,3 @@ def lags(cluster: ClusterView, lines: slice) -> Ints:
         grid[:, column] = np.where(grid[:, column] < 0, grid[:, column + 1], grid[:, column])
     grid[cluster.arrays["filled"][lines] == 0] = 0
     return grid
-
-
-def topics(site: Site, query: OneCluster) -> shapes.Topics | str:
-    cluster = site.view.clusters.get(query.cluster)
-    if cluster is None:
-        return "there is no such cluster"
-    return shapes.Topics(moment(site.view), cluster.topics_with_ends.names)
-
-
-def topic(site: Site, query: OneTopic) -> shapes.Topic | str:
-    cluster = site.view.clusters.get(query.cluster)
-    ends = cluster.ends(query.topic) if cluster else None
-    if cluster is None or ends is None:
-        return "there is no such topic"
-    lines = np.flatnonzero(cluster.arrays["topic"] == cluster.topics.numbers.get(query.topic, -1))
-    return shapes.Topic(
-        moment(site.view),
-        query.cluster,
-        query.topic,
-        ends,
-        cluster.rates(query.topic),
-        _groups(cluster, lines),
-    )
-
-
-def _groups(cluster: ClusterView, lines: Ints) -> list[shapes.TopicGroup]:
-    """The groups of one topic; the lines of a group are next to each other."""
-    arrays = cluster.arrays
-    if not len(lines):
-        return []
-    group = np.searchsorted(arrays["group_first"], lines, side="right") - 1
-    first = np.flatnonzero(np.diff(group, prepend=-1))
-    worst = np.maximum.reduceat(arrays["status"][lines], first).tolist()
-    lags = bounds.sums(arrays["current_lag"][lines], first).tolist()
-    each = np.where(arrays["filled"][lines] > 0, arrays["current_lag"][lines], -1)
-    by_partition = [
-        [None if lag < 0 else lag for lag in some.tolist()] for some in np.split(each, first[1:])
-    ]
-    columns = zip(group[first].tolist(), worst, lags, by_partition, strict=True)
-    return [
-        shapes.TopicGroup(cluster.groups.names[number], Status(status).name, lag, some)  # type: ignore[arg-type]  # one of them
-        for number, status, lag, some in columns
-    ]

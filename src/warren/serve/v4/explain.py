@@ -1,46 +1,25 @@
 """Why a group has its status: the rule that decided, the numbers it saw, and a sentence."""
 
 from collections import Counter
-from collections.abc import Callable
 
+import numpy as np
+from msgspec import UNSET
+
+from warren.evaluate import reasons
 from warren.evaluate.rules import Rule
+from warren.model.arrays import Ints
+from warren.model.judgement import STATUS_OF_WORD, Judgement
+from warren.serve.board_file.board_view import ClusterView
 from warren.serve.http.site import Site
-from warren.serve.v4 import shapes, verdict_change
+from warren.serve.v4 import burrow_reasons, shapes, verdict_change
 from warren.serve.v4.groups import find
 from warren.serve.v4.lines import MS, group_line, moment, with_windows
 from warren.serve.v4.parameters import Why
-from warren.serve.v4.verdict_change import Numbers, duration, is_at_the_end
+from warren.serve.v4.query_words import why_gone
+from warren.serve.v4.verdict_change import Numbers
 
-# The rules that come after STOP.
-AFTER_STOP = (Rule.REWOUND, Rule.WAS_CAUGHT_UP, Rule.STALLED, Rule.FALLING_BEHIND, Rule.CATCHING_UP)
-
-
-def why_not_stopped(rule: Rule, n: Numbers) -> str | None:
-    """The sentence for a silent partition that is not STOP; None: the rule's own sentence fits."""
-    silent, window = n["silent_s"], n["window_s"]
-    is_silent = silent is not None and window is not None and silent > window
-    if rule not in AFTER_STOP or not is_silent or not is_at_the_end(n):
-        return None
-    return (
-        f"Nothing was committed for {silent:.0f} s, but its last commit, offset "
-        f"{n['last_offset']:.0f}, reached a log end that is still remembered, "
-        f"{n['lowest_end']:.0f}: it had nothing to do until lately and has not stopped; "
-        f"{n['current_lag']:.0f} messages wait, and {_what_decided(rule, n)}."
-    )
-
-
-def _what_decided(rule: Rule, n: Numbers) -> str:
-    commits = f"last {n['commits']:.0f} commits" if n["commits"] != 1 else "only commit"
-    match rule:
-        case Rule.REWOUND:
-            return f"it had gone back from offset {n['highest_offset']:.0f} before"
-        case Rule.WAS_CAUGHT_UP:
-            return f"in its {commits} the lag was down to {n['lowest_lag']:.0f}"
-        case Rule.STALLED:
-            return f"its {commits} did not move"
-        case Rule.FALLING_BEHIND:
-            return f"in its {commits} the lag never shrank"
-    return f"in its {commits} the lag shrank at least once"
+# Words of Warren's evaluator that Burrow's clients see as OK, and that are said all the same.
+SAID_OF_OK = ("never", "left", "stale")
 
 
 def explain(site: Site, query: Why) -> shapes.Explanation | str:
@@ -49,44 +28,138 @@ def explain(site: Site, query: Why) -> shapes.Explanation | str:
         return found
     cluster, number = found
     lines, as_of_ms = cluster.lines(number), cluster.as_of_ms(number)
-    lowest_end = cluster.arrays["lowest_end"][lines].tolist()
-    reasons = []
-    for at, (line, window) in enumerate(with_windows(cluster, lines, as_of_ms)):
-        if query.all or line.status != "OK":
-            reasons.append(_reason(site, line, window, as_of_ms / MS, lowest_end[at]))
+    found_reasons = []
+    for at, read in enumerate(with_windows(cluster, lines, as_of_ms), lines.start):
+        if query.all or read[0].status != "OK" or read[0].rule in SAID_OF_OK:
+            reason = _reason(site, cluster, at, read, as_of_ms)
+            found_reasons.append(_of_gone_query(reason, cluster, query.group, at))
     status = group_line(query.cluster, cluster, number).status
-    bad = Counter[str](reason.status for reason in reasons if reason.status != "OK")
+    bad = Counter[str](reason.status for reason in found_reasons if reason.status != "OK")
+    worst = _worst_line(cluster, lines)
+    cause = _cause(site, cluster, query.group, worst)
     count = lines.stop - lines.start
     return shapes.Explanation(
         moment(site.view),
         query.cluster,
         query.group,
         status,
-        _about_group(status, bad, count),
+        f"{cause} {_where(cluster, worst, bad, count)}".strip(),
         verdict_change.of_group(bad, count),
-        reasons,
+        found_reasons,
+        _second_opinion(site, cluster, lines, as_of_ms) or UNSET,
     )
 
 
-def _about_group(status: str, bad: Counter[str], partitions: int) -> str:
-    if not bad:
-        return f"None of its {partitions} partitions is in a bad state."
-    counted = ", ".join(f"{count} {name}" for name, count in sorted(bad.items()))
-    return f"It is {status} because of its worst partition; of {partitions}: {counted}."
+def _worst_line(cluster: ClusterView, lines: slice) -> int:
+    """The worst partition; of several, the one with the greatest lag."""
+    status, lag = (cluster.arrays[name][lines] for name in ("status", "current_lag"))
+    first: int = lines.start
+    return first + int(np.lexsort((-lag, -status.astype(np.int64)))[0])
+
+
+def _cause(site: Site, cluster: ClusterView, group: str, at: int) -> str:
+    """What is the matter, in a sentence that needs no other."""
+    as_of_ms = cluster.as_of_ms(cluster.groups.numbers[group])
+    (read,) = with_windows(cluster, slice(at, at + 1), as_of_ms)
+    reason = _of_gone_query(_reason(site, cluster, at, read, as_of_ms), cluster, group, at)
+    if int(cluster.arrays["rule"][at]) == Rule.QUERY_GONE:
+        return reason.why
+    if cluster.opinions is not None and cluster.opinions.judgement.decides:
+        return reasons.cause(cluster.opinions.judgement, at, reason.numbers) or reason.why
+    seen = dict(reason.numbers)
+    if cluster.opinions is not None:  # which remembers more than the window
+        seen["held_s"] = float(cluster.opinions.judgement.held_s[at])
+    return burrow_reasons.CAUSE[Rule(int(cluster.arrays["rule"][at]))](seen)
+
+
+def _where(cluster: ClusterView, worst: int, bad: Counter[str], partitions: int) -> str:
+    """Which partition that is about, and how the others are."""
+    count = sum(bad.values())
+    if partitions == 1 or not count:
+        return ""
+    topic = cluster.topics.names[int(cluster.arrays["topic"][worst])]
+    name = f"{topic}:{cluster.arrays['partition'][worst]}"
+    if count == 1:
+        others = partitions - 1
+        rest = f"its other {others:,} partitions are" if others > 1 else "its other partition is"
+        return f"That is {name}; {rest} OK."
+    if bad == dict.fromkeys(bad, partitions):
+        return f"That is {name}, the worst; all its {partitions:,} partitions are {min(bad)}."
+    counted = ", ".join(f"{number:,} {status}" for status, number in sorted(bad.items()))
+    return f"That is {name}, the worst; of its {partitions:,} partitions: {counted}."
+
+
+def _second_opinion(site: Site, cluster: ClusterView, lines: slice, as_of_ms: int) -> str:
+    """About the partition that is worst for the evaluator that does not decide."""
+    opinions = cluster.opinions
+    if opinions is None:
+        return ""
+    differing = np.flatnonzero(opinions.differs[lines]) + lines.start
+    if not len(differing):
+        return ""
+    at = int(differing[np.argmax(_statuses_by_the_other(opinions.judgement, differing))])
+    (read,) = with_windows(cluster, slice(at, at + 1), as_of_ms)
+    reason = _reason(site, cluster, at, read, as_of_ms)
+    others = len(differing) - 1
+    likewise = f" They differ about {others:,} more of its partitions." if others else ""
+    return f"On {reason.topic}:{reason.partition}, {reason.second_opinion}{likewise}"
+
+
+def _statuses_by_the_other(judgement: Judgement, lines: Ints) -> Ints:
+    if judgement.decides:
+        return judgement.burrow[lines].astype(np.int64)
+    return STATUS_OF_WORD[judgement.before[lines]].astype(np.int64)
 
 
 def _reason(
     site: Site,
-    line: shapes.PartitionLine,
-    window: list[shapes.Commit],
-    as_of_s: float,
-    lowest_end: int,
+    cluster: ClusterView,
+    at: int,
+    read: tuple[shapes.PartitionLine, list[shapes.Commit]],
+    as_of_ms: int,
 ) -> shapes.Reason:
-    numbers = _numbers(site, line, window, as_of_s) | {"lowest_end": lowest_end if window else None}
-    rule = Rule[line.rule.upper()]
-    why = why_not_stopped(rule, numbers) or WHY[rule](numbers)
-    change = verdict_change.CHANGE[rule](numbers)
-    return shapes.Reason(line.topic, line.partition, line.status, line.rule, numbers, why, change)
+    line, window = read
+    numbers = _numbers(site, line, window, as_of_ms / MS)
+    numbers["lowest_end"] = int(cluster.arrays["lowest_end"][at]) if window else None
+    rule = Rule(int(cluster.arrays["rule"][at]))
+    why = burrow_reasons.why(rule, numbers)
+    reason = shapes.Reason(
+        line.topic,
+        line.partition,
+        line.status,
+        line.rule,
+        numbers,
+        why,
+        verdict_change.CHANGE[rule](numbers),
+    )
+    if cluster.opinions is not None:
+        _add_opinions(reason, cluster.opinions.judgement, at)
+    return reason
+
+
+def _of_gone_query(
+    reason: shapes.Reason, cluster: ClusterView, group: str, at: int
+) -> shapes.Reason:
+    """Both evaluators say STOP of a query that is gone, and this is why."""
+    query = cluster.facts.queries.get(group)
+    is_gone = int(cluster.arrays["rule"][at]) == Rule.QUERY_GONE and reason.status == "STOP"
+    if query is not None and is_gone:
+        waiting = reason.numbers["current_lag"] or 0
+        reason.why = why_gone(query, waiting, cluster.facts.now_s * MS)
+        reason.change = verdict_change.CHANGE[Rule.QUERY_GONE](reason.numbers)
+    return reason
+
+
+def _add_opinions(reason: shapes.Reason, judgement: Judgement, at: int) -> None:
+    """When Warren's evaluator decides, the reason is its reason."""
+    reason.rhythm = reasons.rhythm(judgement, at) or UNSET
+    reason.second_opinion = reasons.second_opinion(judgement, at, reason.why) or UNSET
+    if not judgement.decides:
+        return
+    reason.why, reason.change = reasons.why(judgement, at), reasons.change(judgement, at)
+    reason.since_ms = int(judgement.since_s[at]) * MS or UNSET
+    for name in ("held_s", "limit_s"):
+        reason.numbers[name] = round(float(getattr(judgement, name)[at]), 3)
 
 
 def _numbers(
@@ -110,81 +183,3 @@ def _numbers(
         "window_s": (last_ms - first_ms) / MS if window else None,
         "silent_s": as_of_s - last_ms / MS if window else None,
     }
-
-
-def _not_judged(n: Numbers) -> str:
-    if not n["commits"]:
-        return "Nothing was ever committed here, so there is nothing to judge."
-    return (
-        f"Its window is filled to {n['complete']:g}, less than the {n['minimum_complete']:g} that "
-        "minimum-complete asks for, so it is not judged yet."
-    )
-
-
-def _caught_up(n: Numbers) -> str:
-    return (
-        f"It is {n['current_lag']:,.0f} messages behind the log end, "
-        f"no more than the {n['allowed_lag']:,.0f} allowed."
-    )
-
-
-def _stopped(n: Numbers) -> str:
-    return (
-        f"Nothing was committed for {duration(n['silent_s'])}, longer than the "
-        f"{duration(n['window_s'])} that its last {n['commits']:,.0f} commits span, and "
-        f"{n['current_lag']:,.0f} messages wait."
-    )
-
-
-def _rewound(n: Numbers) -> str:
-    return (
-        f"It went back from offset {n['highest_offset']:,.0f}, is at {n['last_offset']:,.0f} and "
-        f"has not come back to where it was; {n['current_lag']:,.0f} messages wait."
-    )
-
-
-def _was_caught_up(n: Numbers) -> str:
-    return (
-        f"{n['current_lag']:,.0f} messages wait, but within its last {n['commits']:,.0f} commits "
-        f"the lag was down to {n['lowest_lag']:,.0f}, no more than the {n['allowed_lag']:,.0f} "
-        "allowed."
-    )
-
-
-def _stalled(n: Numbers) -> str:
-    return (
-        f"It commits, but always offset {n['last_offset']:,.0f}: in {n['commits']:,.0f} commits "
-        f"over {duration(n['window_s'])} it has not moved, and {n['current_lag']:,.0f} messages "
-        "wait."
-    )
-
-
-def _falling_behind(n: Numbers) -> str:
-    if n["first_lag"] is None:
-        return (
-            f"It moves, {n['current_lag']:,.0f} messages wait, and no lag in its window is known "
-            "that would show it catching up."
-        )
-    return (
-        f"It moves, but its lag never shrank over its last {n['commits']:,.0f} commits: "
-        f"from {n['first_lag']:,.0f} to {n['last_lag']:,.0f} in {duration(n['window_s'])}."
-    )
-
-
-def _catching_up(n: Numbers) -> str:
-    return (
-        f"{n['current_lag']:,.0f} messages wait, but it moves and its lag has shrunk at least once "
-        f"in its last {n['commits']:,.0f} commits."
-    )
-
-
-WHY: dict[Rule, Callable[[Numbers], str]] = {
-    Rule.NOT_JUDGED: _not_judged,
-    Rule.CAUGHT_UP: _caught_up,
-    Rule.STOPPED: _stopped,
-    Rule.REWOUND: _rewound,
-    Rule.WAS_CAUGHT_UP: _was_caught_up,
-    Rule.STALLED: _stalled,
-    Rule.FALLING_BEHIND: _falling_behind,
-    Rule.CATCHING_UP: _catching_up,
-}

@@ -17,6 +17,7 @@ from warren.serve.v4.parameters import OneHistory, problem
 from warren.serve.v4.shapes import GroupState, PartitionState
 
 FAILED = 500
+NOT_KEPT = "history is not kept; a section [history] in the configuration turns it on"
 
 
 class Incident(msgspec.Struct):
@@ -48,7 +49,7 @@ class HeatMap(msgspec.Struct):
 
 
 class History(msgspec.Struct):
-    """Steps of equal length, 500 at most; null where nothing was kept."""
+    """Steps of equal length; null where nothing was kept."""
 
     cluster: str
     group: str
@@ -59,6 +60,10 @@ class History(msgspec.Struct):
     times_ms: Annotated[list[int], Meta(description="Where each step begins.")]
     lag: Annotated[list[int | None], Meta(description="The greatest total lag in the step.")]
     max_lag: Annotated[list[int | None], Meta(description="The greatest of one partition.")]
+    age_s: Annotated[
+        list[float | None],
+        Meta(description="The greatest age of the oldest unread record; null too if not known."),
+    ]
     status: Annotated[list[GroupState | None], Meta(description="The worst in the step.")]
     offset: Annotated[
         list[int | None], Meta(description="Sum of the committed offsets, at the step's end.")
@@ -75,17 +80,31 @@ class GroupHistory(History, kw_only=True):
 
 async def history(site: Site, query: OneHistory) -> Answer | str:
     if not site.settings.keeps_history:
-        return "history is not kept; a section [history] in the configuration turns it on"
+        return NOT_KEPT
     if query.cluster not in site.settings.clusters:
         return "there is no such cluster"
     try:
         chosen = period.between(query.since, query.until, int(time.time() * 1000))
     except ValueError as error:
         return problem(site, 400, str(error))
-    question = HistoryQuestion(query.cluster, query.group, chosen, query.partitions)
+    if query.partition is not None and not query.topic:
+        return problem(site, 400, "`partition` needs `topic`")
+    question = HistoryQuestion(
+        query.cluster,
+        query.group,
+        chosen,
+        query.partitions,
+        topic=query.topic,
+        partition=query.partition,
+        steps=query.steps,
+    )
     # Two calls: recent history must not wait behind calls that read the table.
     found = await site.call(RecentHistory(question))
-    found = found or await site.call(TableHistory(question))
+    return passed_on(site, found or await site.call(TableHistory(question)))
+
+
+def passed_on(site: Site, found: str | None) -> Answer:
+    """What the pipeline's process has replied, with the board."""
     answer = msgspec.json.decode(found or "", type=shapes.PipelineAnswer)
     if answer.code == FAILED:  # so that the log has a line with the path
         raise ActionFailed(msgspec.json.decode(answer.answer)["message"])

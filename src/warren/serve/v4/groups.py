@@ -15,9 +15,11 @@ from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.board_file.commits_file import Windows
 from warren.serve.http.answers import Stream
 from warren.serve.http.site import Site
-from warren.serve.v4 import shapes
-from warren.serve.v4.lines import group_line, moment, partition_lines, with_windows
+from warren.serve.v4 import changes, shapes
+from warren.serve.v4.lines import group_line, group_lines, moment, partition_lines, with_windows
+from warren.serve.v4.membership import life_of
 from warren.serve.v4.parameters import AllGroups, OneGroup, OnePartition
+from warren.serve.v4.query_words import about
 
 
 def board_header(view: View) -> tuple[str, str]:
@@ -30,6 +32,7 @@ NONE = np.zeros(0, np.int64)
 
 COLUMNS = {
     "lag": "group_total_lag",
+    "age": "group_age_s",
     "status": "group_status",
     "last_commit": "group_last_commit_ms",
 }
@@ -43,11 +46,13 @@ class Chosen(NamedTuple):
     number: Ints
 
     def lines(self, view: View, start: int, stop: int) -> list[shapes.GroupLine]:
-        places = zip(
-            self.cluster[start:stop].tolist(), self.number[start:stop].tolist(), strict=True
-        )
-        names = ((self.clusters[cluster], number) for cluster, number in places)
-        return [group_line(name, view.clusters[name], number) for name, number in names]
+        some, numbers = self.cluster[start:stop], self.number[start:stop]
+        made = dict[int, shapes.GroupLine]()
+        for cluster in np.unique(some).tolist():
+            name, places = self.clusters[cluster], np.flatnonzero(some == cluster)
+            lines = group_lines(name, view.clusters[name], numbers[places])
+            made |= zip(places.tolist(), lines, strict=True)
+        return [made[place] for place in range(len(some))]
 
 
 def all_groups(site: Site, query: AllGroups) -> shapes.Groups | Stream:
@@ -79,16 +84,19 @@ def _choose(view: View, query: AllGroups) -> Chosen:
     if column is None:
         return chosen
     values = [
-        view.clusters[name].arrays[column][each].astype(np.int64)
+        view.clusters[name].arrays[column][each]
         for name, each in zip(clusters, numbers, strict=True)
     ]
     sign = -1 if query.sort.startswith("-") else 1
+    # What is not known is NaN, and comes last in both directions.
     order = np.argsort(sign * np.concatenate([NONE, *values]), kind="stable")
     return Chosen(clusters, chosen.cluster[order], chosen.number[order])
 
 
 def _numbers(cluster: ClusterView, query: AllGroups) -> Ints:
     is_chosen = cluster.arrays["group_total_lag"] >= query.min_lag
+    if query.min_age:
+        is_chosen = is_chosen & (cluster.arrays["group_age_s"] >= query.min_age)
     if query.status:
         is_chosen = is_chosen & (cluster.arrays["group_status"] == Status[query.status])
     numbers = np.flatnonzero(is_chosen)
@@ -109,6 +117,7 @@ def one_group(site: Site, query: OneGroup) -> shapes.Group | str:
     for idle in cluster.facts.idle.get(query.group, ()):
         owners.setdefault(idle, 0)
     members = [shapes.Member(*who, count) for who, count in sorted(owners.items()) if any(who)]
+    query_facts = cluster.facts.queries.get(query.group)
     generation = int(cluster.arrays["group_generation"][number])
     return shapes.Group(
         moment(site.view),
@@ -116,6 +125,10 @@ def one_group(site: Site, query: OneGroup) -> shapes.Group | str:
         None if generation == NO_GENERATION else generation,
         members,
         partitions,
+        life_of(cluster, number),
+        changes.since(site.view, query.cluster, number),
+        query_facts,
+        about(query_facts, cluster.facts.now_s * 1000) if query_facts else [],
     )
 
 

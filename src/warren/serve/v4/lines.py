@@ -1,16 +1,23 @@
 """From lines of the board to the groups and partitions of the answers."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
+import numpy as np
 
 from warren.evaluate.rules import Rule
+from warren.model.arrays import Ints
 from warren.model.health import known
+from warren.model.judgement import Word
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView, View
+from warren.serve.v4 import measured, second_opinion
 from warren.serve.v4.shapes import Commit, GroupLine, MaxLag, Moment, PartitionLine
 
 MS = 1000
+OF_GROUPS = ("status", "complete", "total_lag", "last_commit_ms", "as_of_ms")
+OF_WORST = ("topic", "partition", "current_lag")
 BEHIND_S = 10  # more is shown as behind; two to five seconds are usual
 
 
@@ -49,25 +56,39 @@ def starting(view: View) -> str:
 
 
 def group_line(name: str, cluster: ClusterView, number: int) -> GroupLine:
-    arrays, lines = cluster.arrays, cluster.lines(number)
-    worst = int(arrays["group_max_lag_line"][number])
-    return GroupLine(
-        name,
-        cluster.groups.names[number],
-        Status(int(arrays["group_status"][number])).name,  # type: ignore[arg-type]  # one of them
-        round(float(arrays["group_complete"][number]), 6),
-        lines.stop - lines.start,
-        int(arrays["group_total_lag"][number]),
-        MaxLag(
-            cluster.topics.names[int(arrays["topic"][worst])],
-            int(arrays["partition"][worst]),
-            int(arrays["current_lag"][worst]),
-        )
-        if lines.stop > lines.start
-        else None,
-        int(arrays["group_last_commit_ms"][number]),
-        int(arrays["group_as_of_ms"][number]),
+    (line,) = group_lines(name, cluster, np.array([number]))
+    return line
+
+
+def group_lines(name: str, cluster: ClusterView, numbers: Ints) -> Iterator[GroupLine]:
+    """Column by column: reading an array element by element takes three times as long."""
+    own = {column: cluster.arrays[f"group_{column}"][numbers].tolist() for column in OF_GROUPS}
+    worst = cluster.arrays["group_max_lag_line"][numbers]
+    max_lag = zip(*(cluster.arrays[each][worst].tolist() for each in OF_WORST), strict=True)
+    counts = np.diff(cluster.arrays["group_first"])[numbers].tolist()
+    columns = zip(
+        numbers.tolist(),
+        counts,
+        max_lag,
+        measured.of_groups(cluster, numbers),
+        second_opinion.of_groups(cluster, numbers),
+        *own.values(),
+        strict=True,
     )
+    topics = cluster.topics.names
+    for number, count, worst_line, own_numbers, opinions, status, complete, *rest in columns:
+        topic, partition, lag = worst_line
+        yield GroupLine(
+            name,
+            cluster.groups.names[number],
+            Status(status).name,  # type: ignore[arg-type]  # one of them
+            round(complete, 6),
+            count,
+            rest[0],
+            MaxLag(topics[topic], partition, lag) if count else None,
+            *rest[1:],
+            **(own_numbers | opinions),
+        )
 
 
 def partition_lines(cluster: ClusterView, group: int) -> Iterator[PartitionLine]:
@@ -80,13 +101,15 @@ def with_windows(
     cluster: ClusterView, lines: slice, as_of_ms: int
 ) -> Iterator[tuple[PartitionLine, list[Commit]]]:
     """Each partition, and its commits."""
-    numbers = range(lines.start, lines.stop)
-    for line, window in zip(numbers, cluster.commits(lines, Commit), strict=True):
-        yield _partition_line(cluster, line, window, as_of_ms), window
+    numbers, windows = measured.of_partitions(cluster, lines), cluster.commits(lines, Commit)
+    opinions = second_opinion.of_partitions(cluster, lines)
+    each = zip(range(lines.start, lines.stop), windows, numbers, opinions, strict=True)
+    for line, window, own, said in each:
+        yield _partition_line(cluster, line, window, own | said, as_of_ms), window
 
 
 def _partition_line(
-    cluster: ClusterView, line: int, window: list[Commit], now_ms: int
+    cluster: ClusterView, line: int, window: list[Commit], further: dict[str, Any], now_ms: int
 ) -> PartitionLine:
     arrays = cluster.arrays
     start, end = (window[0], window[-1]) if window else (None, None)
@@ -94,7 +117,7 @@ def _partition_line(
         cluster.topics.names[int(arrays["topic"][line])],
         int(arrays["partition"][line]),
         Status(int(arrays["status"][line])).name,  # type: ignore[arg-type]  # one of them
-        Rule(int(arrays["rule"][line])).name.lower(),
+        _what_decided(cluster, line),
         round(float(arrays["complete"][line]), 6),
         int(arrays["current_lag"][line]),
         _lag_trend(window, int(arrays["current_lag"][line]), now_ms),
@@ -104,7 +127,15 @@ def _partition_line(
         cluster.owners.names[int(arrays["client"][line])],
         start,
         end,
+        **further,
     )
+
+
+def _what_decided(cluster: ClusterView, line: int) -> str:
+    opinions = cluster.opinions
+    if opinions is not None and opinions.judgement.decides:
+        return Word(int(opinions.judgement.word[line])).name.lower()
+    return Rule(int(cluster.arrays["rule"][line])).name.lower()
 
 
 def _lag_trend(window: list[Commit], current_lag: int, now_ms: int) -> float | None:

@@ -10,24 +10,29 @@ import msgspec
 import warren
 from warren.serve.http.answers import Answer, Request
 from warren.serve.http.site import Site
-from warren.serve.v4 import shapes
+from warren.serve.v4 import offsets, shapes
 from warren.serve.v4.operations import OPERATIONS, Operation
 from warren.serve.v4.parameters import Listening, Query
 
 Schema = dict[str, Any]
 COMPONENT = "#/components/schemas/{name}"
-BUSY = "Spark is busy, or not up yet; retry."
+# Operations that may have no answer now.
+UNAVAILABLE = {
+    "/v4/history": "Spark is busy, or not up yet; retry.",
+    "/v4/report": "Spark is busy, or not up yet; retry.",
+    "/v4/scale": "The number is not known now: keep what there is, and retry.",
+}
 
 
 def document() -> Schema:
     answers = [operation.answer for operation in OPERATIONS]
-    refs, components = msgspec.json.schema_components(
-        [*answers, shapes.Problem], ref_template=COMPONENT
-    )
+    others = [offsets.OffsetReport, offsets.OffsetsKept, offsets.OffsetsRefused, shapes.Problem]
+    refs, components = msgspec.json.schema_components([*answers, *others], ref_template=COMPONENT)
     paths = {
         operation.path: {"get": _operation(operation, ref, refs[-1])}
-        for operation, ref in zip(OPERATIONS, refs[:-1], strict=True)
+        for operation, ref in zip(OPERATIONS, refs, strict=False)
     }
+    paths |= _scale_by_path(paths["/v4/scale"]["get"])
     return {
         "openapi": "3.1.0",
         "info": {
@@ -40,6 +45,7 @@ def document() -> Schema:
             "/v4/health": {"get": _health()},
             "/v4/config": {"get": _config()},
             "/v4/events": {"get": _events(refs[-1])},
+            offsets.PATH: {"post": _report(*refs[-len(others) :])},
         },
         "components": {"schemas": components},
     }
@@ -57,7 +63,11 @@ def _operation(operation: Operation, answer: Schema, problem: Schema) -> Schema:
             "200": {"description": "The answer.", "content": good},
             "400": _response("A parameter is wrong.", problem),
             "404": _response("There is no such thing.", problem),
-            **({"503": _response(BUSY, problem)} if operation.path == "/v4/history" else {}),
+            **(
+                {"503": _response(UNAVAILABLE[operation.path], problem)}
+                if operation.path in UNAVAILABLE
+                else {}
+            ),
         },
     }
 
@@ -77,9 +87,23 @@ def _parameters(query: type[Query]) -> Iterator[Schema]:
 
 def _without_null(schema: Schema) -> Schema:
     """A parameter is left out rather than null: a query string has no null."""
+    if "anyOf" in schema:
+        (of_values,) = [each for each in schema["anyOf"] if each != {"type": "null"}]
+        schema = {name: value for name, value in schema.items() if name != "anyOf"} | of_values
     if "enum" in schema:
         schema["enum"] = [each for each in schema["enum"] if each is not None]
     return {key: value for key, value in schema.items() if value is not None or key != "default"}
+
+
+def _scale_by_path(by_query: Schema) -> Schema:
+    name = {"type": "string", "pattern": "^[^/]+$"}
+    parameters = [
+        {**each, "in": "path", "schema": name, "description": f"{each['description']} No slash."}
+        for each in by_query["parameters"]
+    ]
+    responses = {code: each for code, each in by_query["responses"].items() if code != "400"}
+    changed = {"operationId": "scale_by_path", "parameters": parameters, "responses": responses}
+    return {"/v4/scale/{cluster}/{group}": {"get": by_query | changed}}
 
 
 def _response(about: str, schema: Schema) -> Schema:
@@ -121,6 +145,30 @@ def _events(problem: Schema) -> Schema:
     }
 
 
+def _report(report: Schema, kept: Schema, refused: Schema, problem: Schema) -> Schema:
+    bodies = [report, {"type": "array", "items": report, "minItems": 1}]
+    return {
+        "summary": "Report offsets that a program keeps itself: one group, or a list.",
+        "operationId": "offsets",
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"anyOf": bodies}}},
+        },
+        "responses": {
+            "200": _response("All are kept; a report that came before changes nothing.", kept),
+            "400": _response(
+                "Some were refused, and the others are kept; or the body cannot be read.",
+                {"anyOf": [refused, problem]},
+            ),
+            "401": _response("A token is needed.", {"type": "object"}),
+            "403": _response("The token has not this right.", {"type": "object"}),
+            "404": _response("No consumer here takes reports.", problem),
+            "413": {"description": "The body is larger than 1 MiB."},
+            "503": _response("Too many reports wait; retry.", problem),
+        },
+    }
+
+
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;
 color-scheme:light dark}
@@ -134,19 +182,23 @@ HEAD = f"""<!doctype html><html lang=en><meta charset=utf-8><title>Warren's API<
 <meta name=viewport content='width=device-width'><style>{STYLE}</style>"""
 ABOUT = """<p>Every answer says which moment and which positions in the offsets topics it is valid
 for. The same as an OpenAPI document: <a href='/v4/openapi.json'>openapi.json</a>. Burrow's own
-API is below <code>/v3</code>.</p>"""
+API is below <code>/v3</code>. <code>/v4/silences</code> is described in docs/policies.md.</p>"""
 
 
 def page(document: dict[str, Any]) -> str:
     parts = [HEAD, f"<h1>Warren {escape(document['info']['version'])}</h1>", ABOUT]
-    parts += [_operation_html(path, item["get"]) for path, item in document["paths"].items()]
+    parts += [
+        _operation_html(path, method, operation)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+    ]
     parts.append("<h1>Shapes</h1>")
     schemas = document["components"]["schemas"]
     parts += [_shape(name, schema) for name, schema in sorted(schemas.items())]
     return "\n".join(parts) + "\n</html>\n"
 
 
-def _operation_html(path: str, operation: dict[str, Any]) -> str:
+def _operation_html(path: str, method: str, operation: dict[str, Any]) -> str:
     answers = operation["responses"]["200"].get("content", {})
     shapes = [_type(content["schema"]) for content in answers.values()]
     rows = [
@@ -156,9 +208,15 @@ def _operation_html(path: str, operation: dict[str, Any]) -> str:
     ]
     table = f"<table><tr><th>parameter<th>type<th>meaning{''.join(rows)}</table>" if rows else ""
     return (
-        f"<h2><code>GET {escape(path)}</code></h2><p>{escape(operation['summary'])}</p>"
-        f"{table}<p>Answers {' or '.join(shapes)}.</p>"
+        f"<h2><code>{method.upper()} {escape(path)}</code></h2>"
+        f"<p>{escape(operation['summary'])}</p>"
+        f"{table}{_body_html(operation)}<p>Answers {' or '.join(shapes)}.</p>"
     )
+
+
+def _body_html(operation: dict[str, Any]) -> str:
+    body = operation.get("requestBody", {}).get("content", {}).values()
+    return "".join(f"<p>Takes {_type(content['schema'])}.</p>" for content in body)
 
 
 def _shape(name: str, schema: dict[str, Any]) -> str:

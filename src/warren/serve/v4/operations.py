@@ -9,7 +9,20 @@ import msgspec
 from warren.serve.http.answers import Answer, Request, Stream
 from warren.serve.http.routes import Handler
 from warren.serve.http.site import Site
-from warren.serve.v4 import all_groups, explain, group_past, groups, parameters, shapes
+from warren.serve.v4 import (
+    all_groups,
+    all_past,
+    changes,
+    explain,
+    group_past,
+    groups,
+    membership,
+    parameters,
+    scale,
+    shapes,
+    topic_shapes,
+    topics,
+)
 from warren.serve.v4.lines import starting
 from warren.serve.v4.parameters import problem
 
@@ -47,11 +60,25 @@ OPERATIONS = [
         groups.one_group,
     ),
     Operation(
+        "/v4/others",
+        "Groups of a cluster without a verdict: share groups, and those that have no commits.",
+        parameters.OneCluster,
+        shapes.OtherGroups,
+        membership.others,
+    ),
+    Operation(
         "/v4/partition",
         "One partition of a group with every commit of its window.",
         parameters.OnePartition,
         shapes.Partition,
         groups.one_partition,
+    ),
+    Operation(
+        "/v4/scale",
+        "How much another member of a group could help with: one number for an autoscaler.",
+        parameters.OneGroup,
+        shapes.Scale,
+        scale.scale,
     ),
     Operation(
         "/v4/windows",
@@ -64,15 +91,15 @@ OPERATIONS = [
         "/v4/topics",
         "The topics of a cluster.",
         parameters.OneCluster,
-        shapes.Topics,
-        all_groups.topics,
+        topic_shapes.Topics,
+        topics.topics,
     ),
     Operation(
         "/v4/topic",
         "One topic: its log ends, and the groups that read it.",
         parameters.OneTopic,
-        shapes.Topic,
-        all_groups.topic,
+        topic_shapes.Topic,
+        topics.topic,
     ),
     Operation(
         "/v4/explain",
@@ -82,12 +109,27 @@ OPERATIONS = [
         explain.explain,
     ),
     Operation(
+        "/v4/changes",
+        "The last changes of status, the newest first.",
+        parameters.SomeChanges,
+        shapes.Changes,
+        changes.changes,
+    ),
+    Operation(
         "/v4/history",
         "One group over time: lag, status, incidents, partitions. 404 if no history is kept, or "
         "nothing of the group.",
         parameters.OneHistory,
         group_past.GroupHistory,
         group_past.history,
+    ),
+    Operation(
+        "/v4/report",
+        "How all groups fared over a time: the worst, incidents, topics. 404 if no history is "
+        "kept.",
+        parameters.OneReport,
+        all_past.GroupsReport,
+        all_past.report,
     ),
 ]
 

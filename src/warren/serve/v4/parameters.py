@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import Meta
 
+from warren.model.history_question import STEPS
 from warren.serve.http.answers import Answer
 from warren.serve.http.site import Site
 from warren.serve.v4.lines import moment
@@ -19,7 +20,9 @@ def problem(site: Site, code: int, message: str) -> Answer:
 Cluster = Annotated[str, Meta(description="Name of a cluster section.")]
 GroupName = Annotated[str, Meta(description="Name of a consumer group, any characters.")]
 TopicName = Annotated[str, Meta(description="Name of a topic.")]
-Order = Literal["name", "lag", "-lag", "status", "-status", "last_commit", "-last_commit"]
+Order = Literal[
+    "name", "lag", "-lag", "age", "-age", "status", "-status", "last_commit", "-last_commit"
+]
 HIGHEST = 2**53  # beyond it, JSON's numbers are not exact everywhere
 
 
@@ -44,6 +47,10 @@ class AllGroups(Query, kw_only=True):
         str, Meta(description="Only with this in the name; upper and lower case are equal.")
     ] = ""
     min_lag: Annotated[int, Meta(ge=0, le=HIGHEST, description="Only with this lag or more.")] = 0
+    min_age: Annotated[
+        float,
+        Meta(ge=0, le=HIGHEST, description="Only with an unread record of so many seconds."),
+    ] = 0
     sort: Annotated[Order, Meta(description="`-` is descending; ties are sorted by name.")] = "name"
     offset: Annotated[int, Meta(ge=0, le=HIGHEST, description="Groups to skip.")] = 0
     limit: Annotated[int, Meta(ge=1, le=10_000, description="Groups to return.")] = 100
@@ -65,6 +72,17 @@ class OnePartition(Query, kw_only=True):
     partition: Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
+class SomeChanges(Query, kw_only=True):
+    cluster: Annotated[str, Meta(description="Only of this cluster.")] = ""
+    group: Annotated[str, Meta(description="Only of the group with this name.")] = ""
+    limit: Annotated[int, Meta(ge=1, le=500, description="Changes to return.")] = 100
+
+
+class SomeSilences(Query, kw_only=True):
+    cluster: Annotated[str, Meta(description="With `group`: its cluster.")] = ""
+    group: Annotated[str, Meta(description="Only those that name this group or its cluster.")] = ""
+
+
 class OneCluster(Query, kw_only=True):
     cluster: Cluster
 
@@ -80,14 +98,23 @@ class Why(Query, kw_only=True):
     all: Annotated[bool, Meta(description="Explain good partitions too.")] = False
 
 
+Since = Annotated[
+    str, Meta(description="`90m`, `24h`, `7d` ago; a date or time; milliseconds since 1970.")
+]
+UntilWhen = Annotated[str, Meta(description="The same; now if not given.")]
+
+
 class OneHistory(Query, kw_only=True):
     cluster: Cluster
     group: GroupName
-    since: Annotated[
-        str,
-        Meta(description="`90m`, `24h`, `7d` ago; a date or time; milliseconds since 1970."),
-    ] = "24h"
-    until: Annotated[str, Meta(description="The same; now if not given.")] = ""
+    topic: Annotated[str, Meta(description="Only what the group reads of this topic.")] = ""
+    partition: Annotated[
+        Annotated[int, Meta(ge=0, le=2**31 - 1)] | None,
+        Meta(description="Only this partition of `topic`."),
+    ] = None
+    since: Since = "24h"
+    until: UntilWhen = ""
+    steps: Annotated[int, Meta(ge=1, le=STEPS, description="Steps of the curve, at most.")] = STEPS
     partitions: Annotated[
         int,
         Meta(
@@ -98,10 +125,21 @@ class OneHistory(Query, kw_only=True):
     ] = 200
 
 
+class OneReport(Query, kw_only=True):
+    since: Since = "24h"
+    until: UntilWhen = ""
+    cluster: Annotated[str, Meta(description="Only of this cluster.")] = ""
+    group: Annotated[str, Meta(description="Only of this group.")] = ""
+    top: Annotated[int, Meta(ge=1, le=10_000, description="Rows of each table, at most.")] = 20
+
+
 def parse(query: str, kind: type[Query]) -> Query | str:
     """The parameters, or what is wrong with them."""
     try:
         pairs = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=50))
-        return msgspec.convert(pairs, kind, strict=False)
+        found = msgspec.convert(pairs, kind, strict=False)
     except ValueError as error:  # msgspec's errors are ValueErrors
         return str(error)
+    # A text "null" is converted to None, which only a parameter that is left out has.
+    nulls = [name for name in pairs if getattr(found, name) is None]
+    return f"Invalid value - at `$.{nulls[0]}`" if nulls else found

@@ -5,6 +5,16 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from warren.model.query_facts import QueryFacts
+from warren.serve.board_file.change_log import StatusChange
+from warren.serve.v4.measured import (
+    Lag,
+    Measured,
+    MeasuredColumns,
+    MeasuredGroup,
+)
+from warren.serve.v4.second_opinion import GroupOpinions, PartitionOpinions
+
 GroupState = Literal["OK", "WARN", "ERR"]
 PartitionState = Literal["OK", "WARN", "STOP", "STALL", "REWIND"]
 
@@ -32,7 +42,7 @@ class MaxLag(msgspec.Struct):
     lag: int
 
 
-class GroupLine(msgspec.Struct):
+class GroupLine(MeasuredGroup):
     cluster: str
     group: str
     status: GroupState
@@ -48,6 +58,7 @@ class GroupLine(msgspec.Struct):
             "then. 0: not known yet."
         ),
     ] = 0
+    judgement: GroupOpinions | msgspec.UnsetType = msgspec.UNSET
 
 
 class Groups(msgspec.Struct):
@@ -56,7 +67,7 @@ class Groups(msgspec.Struct):
     groups: list[GroupLine]
 
 
-class ClusterColumns(msgspec.Struct):
+class ClusterColumns(MeasuredColumns):
     """The groups of a cluster, sorted by name: a list for each property."""
 
     name: str
@@ -76,18 +87,18 @@ class ClusterColumns(msgspec.Struct):
     trend: Annotated[
         list[str],
         Meta(
-            description="The total lag at the last commits and now, oldest first: digits from 0 to "
-            "z, z being the greatest of them. Empty when there are too many partitions."
+            description="The total lag at the last commits and now, oldest first: digits from 0, "
+            "the least of them, to z, the greatest. Empty when there are too many partitions."
         ),
     ]
-    topic_names: list[str] = []
+    topic_names: list[str] = msgspec.field(default_factory=list)
     topics: Annotated[
         list[list[int]], Meta(description="The topics each group reads: places in `topic_names`.")
-    ] = []
-    owner_names: list[str] = []
+    ] = msgspec.field(default_factory=list)
+    owner_names: list[str] = msgspec.field(default_factory=list)
     owners: Annotated[
         list[list[int]], Meta(description="The owners of its partitions: places in `owner_names`.")
-    ] = []
+    ] = msgspec.field(default_factory=list)
 
 
 class Overview(msgspec.Struct):
@@ -106,7 +117,7 @@ class Commit(msgspec.Struct):
     lag: int | None
 
 
-class PartitionLine(msgspec.Struct):
+class PartitionLine(Measured):
     topic: str
     partition: int
     status: PartitionState
@@ -129,6 +140,7 @@ class PartitionLine(msgspec.Struct):
     client_id: str
     start: Commit | None
     end: Commit | None
+    judgement: PartitionOpinions | msgspec.UnsetType = msgspec.UNSET
 
 
 class Member(msgspec.Struct):
@@ -137,12 +149,89 @@ class Member(msgspec.Struct):
     partitions: Annotated[int, Meta(description="How many it reads; 0: it is idle.")]
 
 
+class TopicLife(msgspec.Struct):
+    topic: str
+    is_subscribed: Annotated[
+        bool | None,
+        Meta(description="Whether some member subscribes to it or reads it; null: not known."),
+    ]
+    last_owners: Annotated[
+        list[str],
+        Meta(description="By partition: who reads it, or read it last; empty: nobody yet."),
+    ]
+
+
+GroupKind = Literal["none", "classic", "consumer", "share", "streams"]
+
+
+class Life(msgspec.Struct):
+    """What the records about a group say. Moments are by the clock of the broker."""
+
+    kind: Annotated[
+        GroupKind,
+        Meta(description="Its protocol; none: only its commits are known, as with assign()."),
+    ]
+    members: int
+    static_members: Annotated[int, Meta(description="Those with a group.instance.id.")]
+    generations_per_minute: Annotated[
+        float, Meta(description="How often it rebalances; older generations count less.")
+    ]
+    churn_per_minute: Annotated[
+        float, Meta(description="How many members come or leave; likewise.")
+    ]
+    empty_since_ms: Annotated[
+        int | None, Meta(description="Null: it has members, or nothing is known of them.")
+    ]
+    rebalanced_ms: Annotated[
+        int | None, Meta(description="When its generation began; null: not known.")
+    ]
+    topics: list[TopicLife]
+
+
+class OtherLine(msgspec.Struct):
+    group: str
+    kind: str
+    members: int
+    static_members: int
+    generation: int | None
+    empty_since_ms: int | None
+    topics: Annotated[list[str], Meta(description="That its members subscribe to, if known.")]
+
+
+class OtherGroups(msgspec.Struct):
+    board: Moment
+    groups: Annotated[list[OtherLine], Meta(description="At most 10,000.")]
+
+
+class Since(msgspec.Struct):
+    """Since when a group has its status."""
+
+    status_ms: int
+    watched_ms: Annotated[
+        int,
+        Meta(
+            description="Since when this Warren watches. If the two are equal, the group may have "
+            "had its status for longer."
+        ),
+    ]
+    rebalances_ms: Annotated[
+        list[int], Meta(description="When its last generations began, as far as they were seen.")
+    ] = []
+
+
 class Group(msgspec.Struct):
     board: Moment
     summary: GroupLine
     generation: int | None
     members: list[Member]
     partitions: list[PartitionLine]
+    life: Life | None = None
+    since: Since | None = None
+    query: Annotated[
+        QueryFacts | None,
+        Meta(description="What keeps its offsets, if it keeps them itself, as a Spark query does."),
+    ] = None
+    about_query: Annotated[list[str], Meta(description="The same in sentences.")] = []
 
 
 class Partition(msgspec.Struct):
@@ -175,31 +264,34 @@ class Windows(msgspec.Struct):
     partitions: list[Window]
 
 
-class Topics(msgspec.Struct):
+class Changes(msgspec.Struct):
+    """Changes of status since this Warren started, the newest first."""
+
     board: Moment
-    topics: list[str]
+    watched_ms: Annotated[
+        int | None, Meta(description="Since when it watches; null: it is not ready yet.")
+    ]
+    changes: list[StatusChange]
 
 
-class TopicGroup(msgspec.Struct):
-    group: str
-    status: PartitionState
-    total_lag: int
-    lags: Annotated[list[int | None], Meta(description="By partition; null: never committed.")]
+class Scale(msgspec.Struct):
+    """What an autoscaler asks for."""
 
-
-class Topic(msgspec.Struct):
     board: Moment
     cluster: str
-    topic: str
-    log_ends: Annotated[list[int | None], Meta(description="By partition; null: not known.")]
-    rates: Annotated[
-        list[float | None],
+    group: str
+    value: Annotated[
+        int,
         Meta(
-            description="Messages a second by which each partition grew in the last minute or "
-            "so; null: its end was read once only."
+            ge=0,
+            description="Lag that another member could help with: no markers, no partition that "
+            "stands still. 0 when there is nothing to read.",
         ),
     ]
-    groups: list[TopicGroup]
+    lag: Lag
+    partitions: Annotated[
+        int, Meta(description="How many it reads. More members than that have nothing to do.")
+    ]
 
 
 class Reason(msgspec.Struct):
@@ -212,6 +304,17 @@ class Reason(msgspec.Struct):
     ]
     why: Annotated[str, Meta(description="The reason in one sentence.")]
     change: Annotated[str, Meta(description="What would change the verdict.")]
+    since_ms: Annotated[
+        int | msgspec.UnsetType,
+        Meta(description="Since when; only of Warren's evaluator, when it decides."),
+    ] = msgspec.UNSET
+    rhythm: Annotated[
+        str | msgspec.UnsetType, Meta(description="What was learned, if anything was.")
+    ] = msgspec.UNSET
+    second_opinion: Annotated[
+        str | msgspec.UnsetType,
+        Meta(description="What the other evaluator would say, and why, where it differs."),
+    ] = msgspec.UNSET
 
 
 class Explanation(msgspec.Struct):
@@ -222,6 +325,13 @@ class Explanation(msgspec.Struct):
     why: str
     change: Annotated[str, Meta(description="What would change the verdict.")]
     reasons: list[Reason]
+    second_opinion: Annotated[
+        str | msgspec.UnsetType,
+        Meta(
+            description="Where the evaluators differ: what the other one would say of the "
+            "partition that is worst for it, and why."
+        ),
+    ] = msgspec.UNSET
 
 
 class PipelineAnswer(msgspec.Struct):

@@ -21,17 +21,32 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / size:,.0f} {unit}"
 
 
+def messages(number: float | None) -> str:
+    return f"{number or 0:,.0f} message{'' if number == 1 else 's'}"
+
+
+def wait(number: float | None) -> str:
+    return f"{messages(number)} wait{'s' if number == 1 else ''}"
+
+
 def of_group(bad: Counter[str], partitions: int) -> str:
-    """`bad` counts the partitions in each bad state."""
-    if not bad:
-        return "It is no longer OK with the first partition that is not."
+    """`bad` counts the partitions in each bad state; nothing is said of a group without any."""
     count = sum(bad.values())
-    whose = "its only partition" if partitions == 1 else f"{count} of its {partitions} partitions"
-    verb = "has" if count == 1 else "have"
-    text = f"It is OK again when none is in a bad state: {whose} {verb} to get better."
+    if not count:
+        return ""
+    if partitions == 1:
+        return "It is OK again when its only partition is."
+    which = "that partition is" if count == 1 else f"these {count:,} partitions are"
+    text = f"It is OK again when {which}."
     if 0 < bad["WARN"] < count:
-        text += " Without the others, those that are WARN would make it WARN."
+        text += " If only those that are WARN were left, it would be WARN."
     return text
+
+
+def _is_little(n: Numbers) -> str:
+    """As a condition: what is so little that the lag does not count."""
+    allowed = n["allowed_lag"]
+    return f"at most {wait(allowed)}" if allowed else "everything is read"
 
 
 def _not_judged(n: Numbers) -> str:
@@ -43,23 +58,21 @@ def _not_judged(n: Numbers) -> str:
 
 
 def _caught_up(n: Numbers) -> str:
-    return (
-        f"With more than {n['allowed_lag']:,.0f} waiting, it has to commit, to move and to reduce "
-        "its lag now and then to stay OK."
-    )
+    more = f"more than {n['allowed_lag']:,.0f} wait" if n["allowed_lag"] else "something waits"
+    return f"While {more}, it has to commit, to move and to reduce its lag now and then to stay OK."
 
 
 def _stopped(n: Numbers) -> str:
     return (
-        f"The next commit ends STOP. It is OK at once if at most {n['allowed_lag']:,.0f} messages "
-        "wait then; otherwise if its lag shrinks within the window, and WARN if it does not."
+        f"The next commit ends STOP. It is OK at once if {_is_little(n)} then; otherwise if its "
+        "lag shrinks within the window, and WARN if it does not."
     )
 
 
 def _rewound(n: Numbers) -> str:
     return (
-        f"A commit at offset {n['highest_offset']:,.0f} or beyond ends REWIND, as does a lag of "
-        f"{n['allowed_lag']:,.0f}; otherwise it ends when the step back has left the window, "
+        f"A commit at offset {n['highest_offset']:,.0f} or beyond ends REWIND, and so does one "
+        f"after which {_is_little(n)}; otherwise it ends when the step back has left the window, "
         f"after {n['commits']:,.0f} further commits at most."
     )
 
@@ -73,15 +86,15 @@ def _was_caught_up(n: Numbers) -> str:
 
 def _stalled(n: Numbers) -> str:
     return (
-        f"A commit beyond offset {n['last_offset']:,.0f} ends STALL. It is OK at once if at most "
-        f"{n['allowed_lag']:,.0f} messages wait then; otherwise it is WARN until its lag shrinks."
+        f"A commit beyond offset {n['last_offset']:,.0f} ends STALL. It is OK at once if "
+        f"{_is_little(n)} then; otherwise it is WARN until its lag shrinks."
     )
 
 
 def _falling_behind(n: Numbers) -> str:
     return (
-        "One commit with a smaller lag than the one before makes it OK, as does a lag of "
-        f"{n['allowed_lag']:,.0f}. Commits that do not move make it STALL; {_silence(n)}"
+        "One commit with a smaller lag than the one before makes it OK, and so does one after "
+        f"which {_is_little(n)}. Commits that do not move make it STALL; {_silence(n)}"
     )
 
 
@@ -102,7 +115,7 @@ def _silence(n: Numbers) -> str:
     if is_at_the_end(n):
         return (
             "without a commit it becomes STOP when every log end that is still remembered is "
-            f"beyond offset {n['last_offset']:.0f}."
+            f"beyond offset {n['last_offset']:,.0f}."
         )
     return f"a silence of more than {duration(n['window_s'])} makes it STOP."
 
@@ -116,4 +129,5 @@ CHANGE: dict[Rule, Callable[[Numbers], str]] = {
     Rule.STALLED: _stalled,
     Rule.FALLING_BEHIND: _falling_behind,
     Rule.CATCHING_UP: _catching_up,
+    Rule.QUERY_GONE: lambda _: "A new run that goes on reading ends STOP.",
 }

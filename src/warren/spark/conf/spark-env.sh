@@ -2,8 +2,6 @@
 # process of the service: Spark must outlive both, so that Warren can finish its batch and stop Spark itself.
 # (It cannot linger: it ends when the pipes to its parent close.)
 trap '' HUP INT TERM
-# Answers come first: whoever asks is waiting, whereas a catch-up merely ends a little later.
-renice -n 10 -p $$ >/dev/null 2>&1 || true
 # The C library would give every thread memory of its own, and take little of it back.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 # Whoever started it has gone, or has given up while it starts: nobody will ever connect to it.

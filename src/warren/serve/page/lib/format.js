@@ -20,11 +20,18 @@ const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_799_999]; // years 1 to 9999
 const within = (ms) => Math.min(Math.max(ms, FIRST_MS), LAST_MS);
 
+export const NONE = "—"; // not known
+
 export const count = (number) =>
   number === null || number === undefined ? "–" : whole.format(number);
 
 export const brief = (number) =>
   Math.abs(number) < 1e6 ? whole.format(number) : short.format(number);
+
+// "1 message", "2 messages".
+export const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+
+export const briefly = (number, noun) => `${brief(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 export const percent = (part) => `${Math.round(part * 100)} %`;
 
@@ -33,20 +40,68 @@ export function rate(number) {
   if (number === null || number === undefined) return "–";
   if (Math.abs(number) >= 1e6) return `${brief(number)} msg/s`;
   const digits = Math.abs(number) < 10 && number % 1 ? 1 : 0;
-  return `${Number(number.toFixed(digits)).toLocaleString("en")} msg/s`;
+  return `${rounded(number, digits).toLocaleString("en")} msg/s`;
 }
 
+const rounded = (number, digits) => Number(number.toFixed(digits)) + 0; // never -0
+
+// With its sign; what rounds to nothing has none.
 export function growth(number) {
-  return number > 0 ? `+${rate(number)}` : rate(number).replace("-", "−");
+  const text = rate(number);
+  if (/^-/.test(text)) return text.replace("-", "−");
+  return number > 0 && text !== "0 msg/s" ? `+${text}` : text;
+}
+
+// The same, for a narrow column.
+export const briefGrowth = (number) => growth(number).replace(" msg", "");
+
+const [MINUTE_S, HOUR_S, DAY_S, YEAR_S] = [60, 3600, 86_400, 31_557_600];
+
+const MOST_YEARS = 1000; // more is a clock or a number gone wrong
+
+// The number and its unit.
+function inUnit(seconds) {
+  if (seconds < 90) return [String(Math.max(Math.round(seconds), 0)), "s"];
+  if (seconds < 90 * MINUTE_S) return [String(Math.round(seconds / MINUTE_S)), "min"];
+  if (seconds < 36 * HOUR_S) return [String(Math.round(seconds / HOUR_S)), "h"];
+  if (seconds < 2 * YEAR_S) return [String(Math.round(seconds / DAY_S)), "d"];
+  const years = Math.round(seconds / YEAR_S);
+  return [years > MOST_YEARS ? `${whole.format(MOST_YEARS)}+` : String(years), "y"];
 }
 
 export function duration(seconds) {
-  if (seconds === null || seconds === undefined) return "–";
-  if (seconds < 90) return `${Math.max(Math.round(seconds), 0)} s`;
-  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86400)} d`;
+  return Number.isFinite(seconds) ? inUnit(seconds).join(" ") : "–";
 }
+
+// "11 to 13 min", "50 s to 2 min", or one length of time where both read the same.
+export function between(low, high) {
+  const [[less, unit], [more, last]] = [inUnit(low), inUnit(high)];
+  if (unit !== last) return `${less} ${unit} to ${more} ${last}`;
+  return less === more ? `${less} ${unit}` : `${less} to ${more} ${unit}`;
+}
+
+// The same, with the next smaller unit where the two would read alike.
+export function exactlyBetween(low, high) {
+  if (duration(low) !== duration(high)) return between(low, high);
+  const [less, more] = [inTwoUnits(low), inTwoUnits(high)];
+  return less === more ? less : `${less} to ${more}`;
+}
+
+const SMALLER = [
+  [DAY_S, "d", HOUR_S, "h"],
+  [HOUR_S, "h", MINUTE_S, "min"],
+  [MINUTE_S, "min", 1, "s"],
+];
+
+function inTwoUnits(seconds) {
+  const rounded = Math.round(seconds);
+  const [size, unit, small, smaller] = SMALLER.find(([each]) => rounded >= each) ?? [];
+  if (!size || rounded >= 2 * YEAR_S) return seconds < 10 ? tenths(seconds) : duration(seconds);
+  const rest = Math.floor((rounded % size) / small);
+  return `${Math.floor(rounded / size)} ${unit}${rest ? ` ${rest} ${smaller}` : ""}`;
+}
+
+const tenths = (seconds) => `${Number(Math.max(seconds, 0).toFixed(1))} s`;
 
 // In the reader's zone, with the zone's name.
 export const exactly = (ms) => exact.format(within(ms));

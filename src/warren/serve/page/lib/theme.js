@@ -22,7 +22,23 @@ export function showTheme(button, changed) {
     draw();
     changed();
   });
+  printLight(changed);
   draw();
+}
+
+// Paper is white: canvases, which keep their colours, are drawn again for it.
+function printLight(changed) {
+  let chosen = null;
+  addEventListener("beforeprint", () => {
+    chosen = root.dataset.theme ?? "";
+    root.dataset.theme = "light";
+    changed();
+  });
+  addEventListener("afterprint", () => {
+    if (chosen) root.dataset.theme = chosen;
+    else delete root.dataset.theme;
+    changed();
+  });
 }
 
 // The current value of a colour in the style sheet: a canvas cannot use its name.

@@ -24,11 +24,12 @@ function learnTime(response) {
 }
 
 // With `omit` the browser does not show its own log-in window over ours.
-async function request(path, signal) {
+async function request(path, signal, change = {}) {
   for (;;) {
     const token = forTheTab.get(TOKEN);
-    const headers = token ? { authorization: `Bearer ${token}` } : {};
+    const headers = { ...change.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) };
     const response = await fetch(path, {
+      ...change,
       headers,
       signal: signal ?? AbortSignal.timeout(LONGEST_ANSWER_MS),
       credentials: "omit",
@@ -37,13 +38,28 @@ async function request(path, signal) {
     learnTime(response);
     if (response.status !== 401) return response;
     const isOld = forTheTab.get(TOKEN) !== token; // another request has got a new token meanwhile
-    if (!isOld) forTheTab.set(TOKEN, await askForToken(Boolean(token)));
+    if (isOld) continue;
+    const given = await askForToken(Boolean(token), Boolean(change.method));
+    if (given === null) throw new Error("nothing was changed, as no token was given");
+    forTheTab.set(TOKEN, given);
   }
 }
 
+export const hasToken = () => Boolean(forTheTab.get(TOKEN));
+
 export async function get(path, parameters) {
   const query = parameters ? `?${new URLSearchParams(parameters)}` : "";
-  const response = await request(path + query);
+  return answerOf(path, await request(path + query));
+}
+
+// A change, which needs the write token where there is one.
+export async function send(method, path, body) {
+  const headers = { "content-type": "application/json" };
+  const change = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) };
+  return answerOf(path, await request(path, undefined, change));
+}
+
+async function answerOf(path, response) {
   if (response.ok) return response.json();
   const { message } = await response.json().catch(() => ({ message: "" }));
   const text = message || `${path}: ${response.status}`;
@@ -123,16 +139,23 @@ function split(line) {
   return [line.slice(0, at), line.slice(at + 2)];
 }
 
-// The prompt for `read-token`: one for all requests that wait for it. The token is kept until the
-// tab is closed.
+// The prompt for a token: one for all requests that wait for it. The token is kept until the tab is
+// closed. A change can be given up; without the token to read there is no page.
 let openPrompt = null;
 
-function askForToken(wasWrong) {
-  openPrompt ??= showPrompt(wasWrong).finally(() => (openPrompt = null));
+function askForToken(wasWrong, isChange) {
+  openPrompt ??= showPrompt(wasWrong, isChange).finally(() => (openPrompt = null));
   return openPrompt;
 }
 
-function showPrompt(wasWrong) {
+function aboutToken(wasWrong, isChange) {
+  if (isChange) return "Changes need the server’s write-token.";
+  return wasWrong
+    ? "That was not it."
+    : "The administrator of this Warren has it: it is the server’s read-token.";
+}
+
+function showPrompt(wasWrong, isChange) {
   return new Promise((resolve) => {
     const input = h("input", {
       type: "password",
@@ -151,19 +174,18 @@ function showPrompt(wasWrong) {
         h(
           "p",
           null,
-          wasWrong
-            ? "That was not it."
-            : "The administrator of this Warren has it: it is the server’s read-token.",
+          aboutToken(wasWrong, isChange),
         ),
         h("label", { for: "token" }, "Token"),
         input,
-        h("button", { type: "submit" }, "Go on"),
+        h("button", { type: "submit", value: "given" }, "Go on"),
+        isChange ? h("button", { type: "submit", formnovalidate: true }, "Cancel") : null,
       ),
     );
-    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    dialog.addEventListener("cancel", (event) => isChange || event.preventDefault());
     dialog.addEventListener("close", () => {
       dialog.remove();
-      resolve(input.value);
+      resolve(dialog.returnValue === "given" ? input.value : null);
     });
     document.body.append(dialog);
     dialog.showModal();

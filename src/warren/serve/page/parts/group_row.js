@@ -1,28 +1,23 @@
 // A group as a row of the overview: made once, filled again and again.
 
 import { h, named } from "../lib/dom.js";
-import { ago, brief, count } from "../lib/format.js";
+import { ago, brief, briefGrowth, counted, growth, NONE, rate } from "../lib/format.js";
+import { everyColumn } from "./columns.js";
+import { numbersOf } from "./groups.js";
 import { groupLink } from "./links.js";
+import { alarms, behind, catchUp, lagOf } from "./numbers.js";
 import { badge } from "./status.js";
 
+const LEVEL = "i"; // half way up: a lag that stays as it is, and is not 0
 const SVG = "http://www.w3.org/2000/svg";
 
-// The order that a click on the head asks for, the head, the class of the cells.
-export const COLUMNS = [
-  ["trouble", "Status", "status"],
-  ["name", "Group", "group"],
-  ["lag", "Lag", "lag number"],
-  ["", "Trend", "trend"],
-  ["", "Worst partition", "worst"],
-  ["age", "Last commit", "age number"],
-  ["", "Owner", "owner"],
-];
+export const cellClass = ({ name, number }) => `cell ${name}${number ? " number" : ""}`;
 
 export function makeRow() {
   const cells = Object.fromEntries(
-    COLUMNS.map(([, , name]) => [
-      name.split(" ")[0],
-      h("div", { role: "gridcell", class: `cell ${name}` }),
+    everyColumn.map((column) => [
+      column.name,
+      h("div", { role: "gridcell", class: cellClass(column) }),
     ]),
   );
   const row = {
@@ -30,14 +25,16 @@ export function makeRow() {
     link: h("a", { tabindex: -1 }),
     name: named(""),
     cluster: h("span", { class: "of" }),
+    alarm: h("span", { class: "alarm" }),
     spark: spark(),
+    growth: h("span", { class: "of growth" }),
     worst: named(""),
     worstLag: h("span", { class: "of" }),
     owner: named(""),
   };
   row.link.append(row.name);
-  cells.group.append(row.link, " ", row.cluster);
-  cells.trend.append(row.spark);
+  cells.group.append(row.link, " ", row.cluster, row.alarm);
+  cells.trend.append(row.spark, row.growth);
   cells.worst.append(row.worst, " ", row.worstLag);
   cells.owner.append(row.owner);
   row.element = h("div", { role: "row", class: "row" }, ...Object.values(cells));
@@ -57,16 +54,44 @@ export function fillRow(row, item, { isWide, nowMs }) {
     cells.group.title = item.group;
   }
   row.cluster.textContent = isWide ? item.cluster : "";
-  cells.lag.textContent = brief(item.lag);
-  cells.lag.title = `${count(item.lag)} messages in ${item.partitions} partitions`;
-  if (row.trend !== item.trend) drawSpark(row.spark, item.trend);
-  row.trend = item.trend;
+  fillNumbers(row, item);
+  const isLevel = item.lag > 0 && !/[^0]/.test(item.trend);
+  const trend = isLevel ? item.trend.replaceAll("0", LEVEL) : item.trend;
+  if (row.trend !== trend) drawSpark(row.spark, trend);
+  row.trend = trend;
   row.worst.textContent = item.lag ? `${item.topic}:${item.partition}` : "–";
   row.worstLag.textContent = item.lag ? brief(item.maxLag) : "";
   cells.worst.title = row.worst.textContent;
   cells.age.replaceChildren(ago(item.lastMs, nowMs));
   row.owner.textContent = item.owner || "–";
   cells.owner.title = item.owner;
+}
+
+function fillNumbers({ cells, alarm, growth: speed }, item) {
+  const numbers = numbersOf(item);
+  const found = alarms(numbers);
+  alarm.hidden = !found.length;
+  alarm.textContent = found.map((each) => each.brief).join(", ");
+  alarm.title = found.map((each) => each.text).join(" ");
+  write(cells.behind, behind(numbers));
+  write(cells.lag, lagOf(item.lag, numbers, ` in ${counted(item.partitions, "partition")}`));
+  write(cells.drain, catchUp(numbers));
+  cells.produced.textContent = numbers.produced === null ? NONE : rate(numbers.produced);
+  const growing = lagGrowth(numbers);
+  speed.textContent = growing === null ? "" : briefGrowth(growing);
+  cells.trend.title = growing === null ? "" : `The lag grows by ${growth(growing)}.`;
+  cells.consumed.textContent = numbers.consumed === null ? NONE : rate(numbers.consumed);
+}
+
+// Nothing of a group that has read everything.
+function lagGrowth({ lag, produced, consumed }) {
+  const isKnown = produced !== null && consumed !== null;
+  return isKnown && lag.now ? produced - consumed : null;
+}
+
+function write(cell, { text, title }) {
+  cell.textContent = text;
+  cell.title = title;
 }
 
 function spark() {
@@ -79,7 +104,8 @@ function spark() {
   return svg;
 }
 
-// A trend is a string of digits in base 36, see /v4/overview.
+// A trend is a string of digits in base 36, from its own least to its own greatest lag; see
+// /v4/overview.
 function drawSpark(svg, trend) {
   const step = 100 / Math.max(trend.length - 1, 1);
   const points = [...trend].map(

@@ -1,21 +1,24 @@
 // Partition × time on a canvas: how much lag, or which status, where and when.
 
 import { h } from "../lib/dom.js";
-import { brief, exactly, timeWithin } from "../lib/format.js";
+import { brief, count, exactly, timeWithin } from "../lib/format.js";
 import { colour } from "../lib/theme.js";
 import { byLag, byStatus, writeStatuses } from "./paints.js";
+import { rank } from "./status.js";
 
 const MOST_ROWS = 240;
 const TALLEST = 480;
 const GAP = 7; // between a name and its cells
 const WIDEST = 0.4; // part of the width that names may take
 const READABLE = 11; // height of a row that can hold letters
+const EACH = 10; // of lower rows, every tenth has its name beside it
 const FONT = "system-ui, sans-serif";
 const HOW = "Point at a cell, or move with the arrow keys, to read it.";
 
 export class Heat {
   constructor(label) {
     this.by = "lag";
+    this.order = "topic";
     this.at = null; // the cell that is read: { row, column }
     this.canvas = h("canvas", {
       class: "heat",
@@ -32,16 +35,12 @@ export class Heat {
     this.readout = h("p", { class: "readout", "aria-live": "off" }, "");
     this.span = h("p", { class: "span" });
     this.legend = h("p", { class: "legend" });
-    this.choices = h(
-      "div",
-      { class: "segmented", role: "group", "aria-label": "Colour by" },
-      this.#choice("lag", "Lag"),
-      this.#choice("status", "Status"),
-    );
+    const colours = this.#choices("Colour by", "by", { lag: "Lag", status: "Status" });
+    const orders = this.#choices("Order", "order", { topic: "By topic", worst: "Worst first" });
     this.element = h(
       "div",
       { class: "heats" },
-      h("div", { class: "tools" }, this.choices, this.legend),
+      h("div", { class: "tools" }, colours, orders, this.legend),
       this.canvas,
       this.span,
       this.readout,
@@ -50,26 +49,32 @@ export class Heat {
     this.sizes.observe(this.canvas);
   }
 
-  #choice(by, text) {
-    const choose = (event) => {
-      this.by = by;
-      for (const each of this.choices.children)
-        each.setAttribute("aria-pressed", String(each === event.target));
-      this.redraw();
-    };
-    const isChosen = String(by === this.by);
-    return h("button", { type: "button", "aria-pressed": isChosen, onclick: choose }, text);
+  // Buttons of which one is pressed: the value of the property `name`.
+  #choices(label, name, texts) {
+    const buttons = Object.entries(texts).map(([value, text]) => {
+      const choose = () => {
+        this[name] = value;
+        for (const each of buttons) each.setAttribute("aria-pressed", String(each === button));
+        if (this.grid) this.show(this.grid);
+      };
+      const isChosen = String(value === this[name]);
+      const button = h("button", { type: "button", "aria-pressed": isChosen, onclick: choose }, text);
+      return button;
+    });
+    return h("div", { class: "segmented", role: "group", "aria-label": label }, ...buttons);
   }
 
   show(grid) {
     this.grid = grid;
     this.rows = grid.rows;
     this.note = HOW;
-    if (this.rows.length > MOST_ROWS) {
-      const latest = (row) => row.lags.at(-1) ?? -1;
-      this.rows = [...this.rows].sort((a, b) => latest(b) - latest(a)).slice(0, MOST_ROWS);
-      this.note = `The ${MOST_ROWS} of ${grid.rows.length} partitions with the greatest lag. ${HOW}`;
+    const worstFirst = () => [...grid.rows].sort(byTrouble);
+    if (grid.rows.length > MOST_ROWS) {
+      const chosen = new Set(worstFirst().slice(0, MOST_ROWS));
+      this.rows = grid.rows.filter((row) => chosen.has(row));
+      this.note = `The worst ${MOST_ROWS} of ${count(grid.rows.length)} partitions. ${HOW}`;
     }
+    if (this.order === "worst") this.rows = [...this.rows].sort(byTrouble);
     this.#keepInside();
     this.redraw();
     this.readout.setAttribute("aria-live", "off"); // a new board is no reason to speak
@@ -78,16 +83,16 @@ export class Heat {
 
   redraw() {
     const scale = devicePixelRatio || 1;
-    const count = Math.max(this.rows.length, 1);
-    const rowHeight = Math.max(2, Math.min(16, Math.floor(TALLEST / count)));
-    const [width, height] = [this.canvas.clientWidth || 600, rowHeight * count];
+    const lines = Math.max(this.rows.length, 1);
+    const rowHeight = Math.max(2, Math.min(16, Math.floor(TALLEST / lines)));
+    const [width, height] = [this.canvas.clientWidth || 600, rowHeight * lines];
     this.canvas.style.height = `${height}px`;
     [this.canvas.width, this.canvas.height] = [width * scale, height * scale];
     const pen = this.canvas.getContext("2d");
     pen.scale(scale, scale);
     pen.textBaseline = "middle";
     const { paint, legend } = this.by === "lag" ? byLag(this.rows) : byStatus();
-    const left = rowHeight < READABLE ? 0 : this.#drawNames(pen, rowHeight, width * WIDEST);
+    const left = this.#drawNames(pen, rowHeight, width * WIDEST);
     const cell = (width - left) / Math.max(this.grid.times.length, 1);
     this.size = { rowHeight, cell, left };
     this.rows.forEach((row, at) => this.#drawRow(pen, row, at, paint));
@@ -116,12 +121,16 @@ export class Heat {
   #drawNames(pen, rowHeight, most) {
     const isOfOne = new Set(this.rows.map((row) => row.topic)).size === 1;
     const short = (row) => String(row.partition ?? "");
+    const each = rowHeight < READABLE ? EACH : 1;
     pen.font = `11px ${FONT}`;
-    const names = this.rows.map((row) => cut(pen, isOfOne ? short(row) : nameOf(row), most));
+    const names = this.rows.map((row, at) =>
+      at % each ? "" : cut(pen, isOfOne ? short(row) : nameOf(row), most),
+    );
     const left = Math.max(0, ...names.map((name) => pen.measureText(name).width)) + 2 * GAP;
     pen.fillStyle = colour("muted");
     pen.textAlign = "right";
-    names.forEach((name, at) => pen.fillText(name, left - GAP, (at + 0.5) * rowHeight));
+    const middle = (at) => Math.max((at + 0.5) * rowHeight, READABLE / 2); // the first is not cut
+    names.forEach((name, at) => name && pen.fillText(name, left - GAP, middle(at)));
     return left;
   }
 
@@ -208,6 +217,12 @@ export class Heat {
   close() {
     this.sizes.disconnect();
   }
+}
+
+// The worst status now first, then the greatest lag.
+function byTrouble(a, b) {
+  const [one, other] = [a, b].map(({ statuses, status }) => rank(status || statuses.at(-1) || ""));
+  return other - one || (b.lags.at(-1) ?? -1) - (a.lags.at(-1) ?? -1);
 }
 
 // A partition is null if history was kept by topic.

@@ -21,7 +21,6 @@ const AGAIN_MS = 60_000;
 const SOON_MS = 10_000; // when something has begun or ended
 const RETRY_MS = [2_000, 5_000, 10_000]; // after the first failure, the second, and later ones
 const SLOW_MS = 3_000; // after so long the page says how long it takes
-const MOST_CHANGES = 100;
 
 export class GroupHistory {
   // A period is { since, until }, as in the address; without `since` it is now.
@@ -48,28 +47,21 @@ export class GroupHistory {
     );
     this.picker = h("div", { class: "tools", hidden: !this.isKept }, this.buttons, form, this.note);
     this.list = h("ul", { class: "incidents" });
-    this.incidents = section(this.isKept ? "Incidents" : "Incidents seen by this page", this.list);
-    const none = "None. A section [history] keeps those of the past.";
-    this.list.append(
-      h("li", { class: "of" }, this.isKept ? "History is being read …" : none),
-    );
+    this.incidents = section("Incidents", this.list);
+    const none = "A section [history] in the configuration keeps what was before.";
+    this.list.append(h("li", { class: "of" }, this.isKept ? "History is being read …" : none));
     this.#mark();
     this.#fill(serverNow() - DAY_MS, serverNow());
   }
 
-  // Without history the page lists the changes that happen while it is open.
-  addChange({ cluster, group, before, after, moment_ms }) {
-    if (this.isKept || cluster !== this.where.cluster || group !== this.where.group) return;
-    const line = h(
-      "li",
-      null,
-      badge(after ?? "gone"),
-      timeOf(moment_ms),
-      h("span", { class: "of" }, `was ${before ?? "not there"}`),
-    );
-    if (!this.list.querySelector("time")) this.list.replaceChildren();
-    this.list.prepend(line);
-    this.list.children[MOST_CHANGES]?.remove();
+  // Whether what is shown ends now.
+  get isNow() {
+    return !this.period.until;
+  }
+
+  // The incident that is not over, if history knows of one.
+  get openIncident() {
+    return this.newest?.ended_ms === null ? this.newest : null;
   }
 
   // Requests the incidents, and the whole history if a period is chosen.
@@ -87,6 +79,7 @@ export class GroupHistory {
       this.failures = 0;
       this.#drawIncidents(answer);
       this.#keep(answer);
+      this.changed();
       const isOpen = answer.incidents.some((each) => each.ended_ms === null);
       // History is written after the verdict: a new incident, or its end, is in it soon.
       if (isOpen !== (status !== "OK") && !period.until)
@@ -164,11 +157,11 @@ export class GroupHistory {
     if (!document.activeElement?.closest?.(".period")) this.#fill(answer.since_ms, answer.until_ms);
     this.note.textContent = answer.moments ? "" : "Nothing was kept in that time.";
     this.shown = answer.moments ? { answer, grid: gridOfHistory(answer) } : null;
-    this.changed();
   }
 
   #drawIncidents({ incidents, since_ms, until_ms }) {
-    const isNow = !this.period.until;
+    const { isNow } = this;
+    if (isNow) [this.newest] = incidents;
     const heading = this.incidents.querySelector("h2");
     heading.textContent = isNow
       ? `Incidents since ${exactly(since_ms)}`

@@ -3,6 +3,7 @@
 import { h } from "../lib/dom.js";
 
 const SPARE = 8; // rows above and below those in sight
+const MOST_PRINTED = 2000;
 
 export class List {
   // `make()` gives an empty row, `fill(row, item)` writes an item into it, `open(item)` is Enter.
@@ -21,6 +22,9 @@ export class List {
     this.element.addEventListener("click", (event) => this.#click(event));
     this.sizes = new ResizeObserver(() => this.draw(true));
     this.sizes.observe(this.element);
+    this.print = ({ type }) => this.draw(true, type === "beforeprint");
+    addEventListener("beforeprint", this.print);
+    addEventListener("afterprint", this.print);
   }
 
   show(items, key) {
@@ -39,10 +43,13 @@ export class List {
     return parseFloat(getComputedStyle(this.element).getPropertyValue("--row")) || 34;
   }
 
-  draw(anew = false) {
+  // On paper there is nothing to scroll: all rows are drawn.
+  draw(anew = false, isPrinted = false) {
     const height = anew || !this.known ? (this.known = this.height) : this.known;
-    const seen = Math.ceil(this.element.clientHeight / height) + 2 * SPARE;
-    const first = Math.max(0, Math.floor(this.element.scrollTop / height) - SPARE);
+    const inSight = Math.ceil(this.element.clientHeight / height) + 2 * SPARE;
+    const seen = isPrinted ? MOST_PRINTED : inSight;
+    const top = Math.floor(this.element.scrollTop / height) - SPARE;
+    const first = isPrinted ? 0 : Math.max(0, top);
     if (!anew && first === this.first) return;
     this.first = first;
     this.space.style.height = `${this.items.length * height}px`;
@@ -113,5 +120,7 @@ export class List {
 
   close() {
     this.sizes.disconnect();
+    removeEventListener("beforeprint", this.print);
+    removeEventListener("afterprint", this.print);
   }
 }

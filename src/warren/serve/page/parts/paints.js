@@ -1,7 +1,7 @@
 // How the cells of the heat map are painted: by lag, or by status.
 
 import { h } from "../lib/dom.js";
-import { brief } from "../lib/format.js";
+import { brief, briefly } from "../lib/format.js";
 import { colour } from "../lib/theme.js";
 import { RANK } from "./status.js";
 
@@ -21,11 +21,20 @@ export function byLag(rows) {
     lag < 0.5
       ? good
       : shades[Math.round(Math.sqrt(Math.min(lag / most, 1)) * (shades.length - 1))];
-  const keys = STEPS.map((name) => h("span", { class: `swatch ${name}` }));
   return {
     paint: (row, at) => (row.lags[at] === null ? none : shade(row.lags[at])),
-    legend: ["0 ", ...keys, ` ${brief(Math.round(most))} messages`],
+    legend: STEPS.map((name, at) => tick(name, at, most)),
   };
+}
+
+// The colours follow the square root of the lag, so that small lags are told apart; below each of
+// them is its lag.
+function tick(name, at, most) {
+  const lag = Math.round(most * ((at - 1) / (STEPS.length - 2)) ** 2);
+  const text = at === 0 ? "0" : at === 1 ? "1" : brief(lag);
+  const isLast = at === STEPS.length - 1;
+  const label = isLast ? briefly(lag, "message") : text;
+  return h("span", { class: "tick" }, h("span", { class: `swatch ${name}` }), label);
 }
 
 export function byStatus() {

@@ -1,8 +1,9 @@
 // The partitions and the members of a group as tables.
 
 import { h, named } from "../lib/dom.js";
-import { brief, count, duration, exactly, growth, iso, percent, rate } from "../lib/format.js";
+import { count, duration, exactly, growth, iso, percent, rate } from "../lib/format.js";
 import { topicLink } from "./links.js";
+import { behind, lagOf, shown } from "./numbers.js";
 import { badge, rank } from "./status.js";
 import { plain, sortable } from "./tables.js";
 
@@ -36,8 +37,14 @@ export function partitionTable(cluster) {
     },
     { label: "Partition", cell: (line) => String(line.partition), value: (line) => line.partition },
     {
+      label: "Behind by",
+      cell: (line) => shown(behind(line)),
+      value: (line) => behind(line).value,
+      number: true,
+    },
+    {
       label: "Lag",
-      cell: (line) => h("span", { title: count(line.current_lag) }, brief(line.current_lag)),
+      cell: (line) => shown(lagOf(line.current_lag, line)),
       value: (line) => line.current_lag,
       number: true,
     },

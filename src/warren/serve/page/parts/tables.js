@@ -1,18 +1,20 @@
 // A table that its reader sorts by clicking on a head.
 
 import { h, renew } from "../lib/dom.js";
+import { count as whole } from "../lib/format.js";
 
 const AT_FIRST = 200; // rows; the rest on request
+const MOST_CELLS = 40_000; // of a wide table at first
 
 // A column is { label, key?, cell(row) -> text or element, value(row) -> to sort by, number?: true }.
 export function sortable(label, columns, sort = { column: 0, down: false }) {
-  const state = { rows: [], limit: AT_FIRST, ...sort };
+  const state = { rows: [], limit: AT_FIRST, cells: MOST_CELLS, ...sort };
   const head = h("tr", null);
   const body = h("tbody", null);
   const more = h("button", {
     type: "button",
     class: "more",
-    onclick: () => draw((state.limit = Infinity)),
+    onclick: () => draw((state.limit = state.cells = Infinity)),
   });
   const table = h("table", { "aria-label": label }, h("thead", null, head), body);
   const element = h(
@@ -31,9 +33,10 @@ export function sortable(label, columns, sort = { column: 0, down: false }) {
   function draw() {
     renew(head, columns.map(headCell));
     const sorted = [...state.rows].sort(comparison(columns[state.column].value, state.down));
-    renew(body, sorted.slice(0, state.limit).map(line));
-    more.hidden = sorted.length <= state.limit;
-    more.textContent = `Show all ${sorted.length}`;
+    const limit = Math.max(10, Math.min(state.limit, state.cells / columns.length));
+    renew(body, sorted.slice(0, limit).map(line));
+    more.hidden = sorted.length <= limit;
+    more.textContent = `Show all ${whole(sorted.length)}`;
   }
 
   function headCell(column, at) {

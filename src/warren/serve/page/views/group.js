@@ -1,17 +1,25 @@
 // One group: what it is, why, since when, and where.
 
 import { fact, facts, h, named, renew, section } from "../lib/dom.js";
-import { ago, brief, count, percent } from "../lib/format.js";
+import { ago, count, growth, iso } from "../lib/format.js";
 import { get } from "../parts/api.js";
 import { Chart } from "../parts/chart.js";
+import { exportMenu } from "../parts/exports.js";
 import { beginning, gridOf, linesOf } from "../parts/grid.js";
 import { Heat } from "../parts/heat.js";
 import { GroupHistory } from "../parts/history.js";
-import { topicLink } from "../parts/links.js";
+import { dashboardLink, topicLink } from "../parts/links.js";
+import { alarms, behind, catchUp, lagOf, shown } from "../parts/numbers.js";
 import { memberTable, partitionTable } from "../parts/partitions.js";
+import { projection } from "../parts/projection.js";
+import { queryCards } from "../parts/query.js";
+import { Silences } from "../parts/silences.js";
 import { badge, rank } from "../parts/status.js";
+import { statusSince, Timeline } from "../parts/timeline.js";
 
 const MOST_NAMES = 8; // of partitions with the same reason
+const TRIES = 3; // to get all answers from one board
+const DAY_MS = 86_400_000;
 const SERIES = [
   { label: "all partitions", colour: "accent", fill: "accent-fill" },
   { label: "worst partition", colour: "second", dash: [5, 4] },
@@ -21,27 +29,51 @@ export function groupView({ names: [cluster, group], query }) {
   const where = { cluster, group };
   const head = h("header", { class: "title" });
   const numbers = h("div", null);
+  const alarm = h("div", { class: "alarms", role: "status" });
   const why = h("div", null);
   const chart = new Chart(SERIES, "Lag over time");
   const heat = new Heat("Lag of each partition over time");
-  const past = new GroupHistory(where, query, () => draw());
+  const past = new GroupHistory(where, query, () => {
+    if (answers.group) drawHead(answers.group); // since when, if history knows it better
+    draw();
+  });
   const partitions = partitionTable(cluster);
   const members = h("div", null);
+  const timeline = new Timeline();
+  const silences = new Silences(where);
+  const dashboard = h(
+    "a",
+    { target: "_blank", rel: "noopener", hidden: !document.body.dataset.grafana },
+    "Open in Grafana",
+  );
+  const source = () => ({ name: group, path: "/v4/group", parameters: where });
+  const actions = h(
+    "div",
+    { class: "actions" },
+    ...silences.buttons,
+    dashboard,
+    exportMenu(source, () => asTable(answers.group)),
+  );
   const element = h(
     "article",
     { class: "page" },
-    head,
+    h("div", { class: "tools spread" }, head, actions),
+    silences.element,
+    alarm,
     numbers,
     why,
-    section("Lag over time", past.picker, chart.element),
+    section("Lag over time", past.picker, chart.element, timeline.strip),
     section("Partitions over time", heat.element),
     section("Partitions", partitions.element),
-    h("div", { class: "pair" }, section("Members", members), past.incidents),
+    h("div", { class: "pair" }, section("Members", members), timeline.element, past.incidents),
   );
   const seen = new Map();
   let live = null;
+  let answers = { group: null };
+  let measured = {}; // the numbers of the group as a whole
 
-  function drawHead({ summary, board, generation }) {
+  function drawHead(answer) {
+    const { summary, board } = answer;
     const trail = h(
       "p",
       { class: "trail" },
@@ -49,19 +81,20 @@ export function groupView({ names: [cluster, group], query }) {
       " / ",
       h("a", { href: `#/?${new URLSearchParams({ cluster })}` }, named(cluster)),
     );
-    renew(head, [h("div", null, trail, h("h1", null, named(group))), badge(summary.status)]);
-    const lag = h(
-      "span",
-      { title: `${count(summary.total_lag)} messages` },
-      brief(summary.total_lag),
+    const title = h("div", { class: "headline" }, h("h1", null, named(group)), badge(summary.status));
+    renew(head, [trail, title]);
+    renew(
+      alarm,
+      alarms(summary).map(({ text }) => h("p", { class: "alarm" }, text)),
     );
     renew(numbers, [
       facts(
-        fact("Lag", lag),
-        fact("Partitions", count(summary.partition_count)),
-        fact("Windows complete", percent(summary.complete)),
+        fact(`${summary.status} for`, shown(statusSince(answer, past.openIncident))),
+        fact("Behind by", shown(behind(summary))),
+        fact("Lag", shown(lagOf(summary.total_lag, summary)), " ", lagGrows(summary)),
+        fact("Catches up in", shown(catchUp(summary))),
         fact("Last commit", ago(summary.last_commit_ms, board.moment_ms)),
-        fact("Generation", count(generation)),
+        fact("Members", count(answer.members.length)),
       ),
     ]);
   }
@@ -71,10 +104,37 @@ export function groupView({ names: [cluster, group], query }) {
     const kept = past.shown;
     if (kept) {
       heat.show(kept.grid);
-      await chart.show(kept.answer.times_ms, [kept.answer.lag, kept.answer.max_lag]);
+      const { times, lag, worst } = withNow(kept.answer, past.isNow ? live : null);
+      await chart.show(times, [lag, worst], past.isNow ? projection(times, lag, measured) : null);
+      drawTimeline(past.isNow ? times.at(-1) : kept.answer.until_ms, kept.answer);
     } else if (live) {
       heat.show(live);
-      await chart.show(live.times, [live.total, live.worst]);
+      const { times, total, worst } = live;
+      await chart.show(times, [total, worst], projection(times, total, measured));
+      drawTimeline(times.at(-1), null);
+    }
+  }
+
+  function drawTimeline(now, kept) {
+    const [from, to] = chart.span;
+    timeline.draw([from, to], now, kept);
+    const period = kept ? { From: from, To: to } : { From: now - DAY_MS, To: now };
+    dashboard.href = dashboardLink({ Cluster: cluster, Group: group, ...period });
+  }
+
+  // All answers are of one board: numbers beside each other must agree.
+  async function ask() {
+    for (let left = TRIES; ; left -= 1) {
+      const [answer, windows, reasons, changes] = await Promise.all([
+        get("/v4/group", where),
+        get("/v4/windows", where),
+        get("/v4/explain", { ...where, all: true }),
+        get("/v4/changes", { ...where, limit: 500 }),
+      ]);
+      const isOne = answer.board.moment_ms === windows.board.moment_ms;
+      if (isOne && answer.partitions.length === windows.partitions.length)
+        return { group: answer, windows, reasons, changes: changes.changes };
+      if (left <= 1) return null;
     }
   }
 
@@ -82,25 +142,25 @@ export function groupView({ names: [cluster, group], query }) {
     title: group,
     element,
     async refresh() {
-      const [answer, windows, reasons] = await Promise.all([
-        get("/v4/group", where),
-        get("/v4/windows", where),
-        get("/v4/explain", { ...where, all: true }),
-      ]);
-      if (answer.partitions.length !== windows.partitions.length) return; // of two boards
+      const found = await ask();
+      if (!found) return; // the next board is about to come
+      answers = found;
+      const { group: answer, windows, reasons, changes } = found;
       live = gridOf(
         linesOf(windows, answer.partitions, seen),
         beginning(windows, seen),
         windows.now_ms,
       );
+      measured = answer.summary;
       drawHead(answer);
-      renew(why, [verdict(reasons, cluster)]);
+      timeline.know(changes, answer);
+      renew(why, [verdict(reasons, answer.summary, cluster), ...queryCards(answer)]);
       partitions.show(answer);
       renew(members, [memberTable(answer.members)]);
-      if (!past.shown) await draw(); // the past has not changed
+      await draw();
       past.look(answer.summary.status);
+      silences.look();
     },
-    onChange: (change) => past.addChange(change),
     redraw() {
       chart.redraw();
       heat.redraw();
@@ -113,15 +173,60 @@ export function groupView({ names: [cluster, group], query }) {
   };
 }
 
+// How fast the lag changes now; nothing of a group that has read everything.
+function lagGrows({ total_lag: lag, produced, consumed }) {
+  const isKnown = lag > 0 && Number.isFinite(produced) && Number.isFinite(consumed);
+  return isKnown ? h("span", { class: "of" }, growth(produced - consumed)) : "";
+}
+
+// A history that ends now ends with what is known now.
+function withNow({ times_ms: times, lag, max_lag: worst }, live) {
+  const now = live?.times.at(-1);
+  if (!(now > times.at(-1))) return { times, lag, worst };
+  return {
+    times: [...times, now],
+    lag: [...lag, live.total.at(-1)],
+    worst: [...worst, live.worst.at(-1)],
+  };
+}
+
+const PARTITION_HEADS = [
+  ...["topic", "partition", "status", "rule", "behind_s", "lag", "lag_grows_per_s"],
+  ...["reads_per_s", "end_offset", "last_commit", "owner", "client_id"],
+];
+
+function asTable({ partitions }) {
+  const line = (each) => [
+    ...[each.topic, each.partition, each.status, each.rule, each.age.seconds, each.current_lag],
+    ...[each.lag_trend, each.commit_rate, each.end?.offset],
+    ...[each.end ? iso(each.end.committed_ms) : null, each.owner, each.client_id],
+  ];
+  return [PARTITION_HEADS, ...partitions.map(line)];
+}
+
 // The verdict in words, and what would change it.
-function verdict({ status, why, change, reasons }, cluster) {
+function verdict({ status, why, change, reasons, second_opinion: other }, summary, cluster) {
   const lines = alike(reasons).map((some) => reasonLine(some, cluster));
   return h(
     "section",
     { class: `card verdict ${status.toLowerCase()}` },
     h("h2", null, "Why, and what would change it"),
     h("p", { class: "why" }, why, " ", h("span", { class: "change" }, change)),
+    ...(other ? [opinions(summary), h("p", { class: "second-opinion" }, other)] : []),
     lines.length ? h("ul", { class: "reasons" }, ...lines) : null,
+  );
+}
+
+// What both evaluators say; the one that decides comes first.
+function opinions({ status, judgement }) {
+  if (!judgement) return null;
+  const names = { warren: "Warren’s evaluator", caching: "Burrow’s rules" };
+  const { evaluator, other } = judgement;
+  const second = evaluator === "warren" ? "caching" : "warren";
+  return h(
+    "p",
+    { class: "opinions" },
+    ...[names[evaluator], " ", badge(status), " · ", names[second], " ", badge(other)],
   );
 }
 
@@ -147,7 +252,8 @@ function reasonLine([worst, ...others], cluster) {
       "div",
       null,
       h("p", null, link, " ", worst.why),
-      h("p", { class: "change" }, worst.change),
+      worst.change ? h("p", { class: "change" }, worst.change) : null,
+      worst.rhythm ? h("p", { class: "rhythm" }, worst.rhythm) : null,
       others.length ? h("p", { class: "of" }, ...likewise(others)) : null,
     ),
   );

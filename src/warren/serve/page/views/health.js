@@ -3,13 +3,11 @@
 import { fact, facts, h, named, renew, section } from "../lib/dom.js";
 import { ago, brief, count, duration } from "../lib/format.js";
 import { get, serverNow } from "../parts/api.js";
+import { sentence, services } from "../parts/services.js";
 import { plain } from "../parts/tables.js";
 
-const SHOWN_ELSEWHERE = new Set([
-  ...["moment_ms", "board", "ready", "starting", "spark"],
-  ...["tick_seconds", "clusters", "consumers"],
-]);
-const LABELS = { notifiers: "Notifiers", sinks: "Sinks", history: "History" };
+// Services that a configuration may leave out.
+const OPTIONAL = ["snapshots", "history", "sinks", "notifiers"];
 const sum = (numbers) => Object.values(numbers ?? {}).reduce((total, number) => total + number, 0);
 
 export function healthView() {
@@ -40,23 +38,38 @@ export function healthView() {
 }
 
 function parts(health) {
-  const companions = Object.keys(health).filter((kind) => !SHOWN_ELSEWHERE.has(kind));
-  for (const kind of Object.keys(LABELS)) if (!companions.includes(kind)) companions.push(kind);
+  const since = health.problems_since_ms ?? {};
   return [
     ...(health.starting ? [h("p", { class: "notice", role: "status" }, health.starting)] : []),
     facts(
       fact("State", health.ready ? "ready" : health.spark === "starting" ? "starting" : "reading"),
-      fact("Board", ago(health.moment_ms, serverNow())),
+      fact("Reading is behind by", behindBy(health.consumers ?? {})),
+      fact("Last judged", ago(health.moment_ms, serverNow())),
       fact(
-        "Tick",
+        "Judging takes",
         health.tick_seconds === undefined ? "–" : `${Math.round(health.tick_seconds * 1000)} ms`,
       ),
       fact("Skipped records", count(skipped(health))),
     ),
+    section(
+      "What Warren does",
+      h("ul", { class: "services" }, ...services(health).map((each) => sentence(each, since))),
+      h("p", { class: "of" }, notConfigured(health)),
+    ),
     section("Clusters", clusters(health.clusters ?? {})),
     section("Offsets topics", consumers(health.consumers ?? {})),
-    ...companions.map((kind) => section(LABELS[kind] ?? kind, companion(health[kind]))),
   ];
+}
+
+// How far the slowest consumer is behind.
+function behindBy(all) {
+  const known = Object.values(all).map((each) => each.behind_s).filter(Number.isFinite);
+  return known.length ? duration(Math.max(...known)) : "–";
+}
+
+function notConfigured(health) {
+  const missing = OPTIONAL.filter((kind) => !health[kind]);
+  return missing.length ? `Not configured: ${missing.join(", ")}.` : "";
 }
 
 const skipped = (health) =>
@@ -154,40 +167,6 @@ const reasons = (all) =>
   Object.entries(all ?? {})
     .map(([reason, number]) => `${count(number)} ${reason}`)
     .join(", ") || "0";
-
-// Notifiers, sinks and history: each reports its own facts.
-function companion(all) {
-  const entries = Object.entries(all ?? {});
-  if (!entries.length) return h("p", { class: "of" }, "None is configured.");
-  const names = [...new Set(entries.flatMap(([, each]) => Object.keys(each)))].filter(
-    (name) => name !== "problem",
-  );
-  const rows = entries.map(([name, each]) => [
-    named(name),
-    ...names.map((key) => inWords(key, each[key])),
-    problem(each.problem),
-  ]);
-  return plain("Companions", ["Name", ...names.map(heading), "Problem"], rows);
-}
-
-const heading = (key) =>
-  (key[0].toUpperCase() + key.slice(1)).replaceAll("_", " ").replace(/ (ms|s)$/, "");
-
-function inWords(key, value) {
-  if (value === null || value === undefined || value === "") return "–";
-  if (key.endsWith("_ms") && typeof value === "number") return ago(value, serverNow());
-  if (key.endsWith("_s") && typeof value === "number") return duration(value);
-  if (typeof value === "number") return count(value);
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (Array.isArray(value)) return value.map((each) => inWords("", each)).join(", ") || "–";
-  if (typeof value === "object")
-    return (
-      Object.entries(value)
-        .map(([name, each]) => `${name} ${typeof each === "object" ? JSON.stringify(each) : each}`)
-        .join(", ") || "–"
-    );
-  return String(value);
-}
 
 const none = () => h("p", { class: "of" }, "None.");
 

@@ -1,10 +1,12 @@
 // All groups, the worst first.
 
 import { h, renew } from "../lib/dom.js";
-import { count } from "../lib/format.js";
+import { count, iso } from "../lib/format.js";
 import { get } from "../parts/api.js";
-import { COLUMNS, fillRow, makeRow } from "../parts/group_row.js";
-import { chosen, clusterCards, ORDER_NAMES, orderOf, rowsOf } from "../parts/groups.js";
+import { columnMenu, columnsFor, layOut } from "../parts/columns.js";
+import { asObjects, exportMenu } from "../parts/exports.js";
+import { cellClass, fillRow, makeRow } from "../parts/group_row.js";
+import { chosen, clusterCards, isStatus, ORDER_NAMES, orderOf, rowsOf } from "../parts/groups.js";
 import { asQuery, groupLink } from "../parts/links.js";
 import { List } from "../parts/list.js";
 import { badge } from "../parts/status.js";
@@ -23,11 +25,12 @@ let left = null; // where the list stood when another view was opened
 export function overviewView({ query }) {
   const filter = {
     text: query.get("q") ?? "",
-    status: query.get("status") ?? "",
+    status: (query.get("status") ?? "").toUpperCase(),
     cluster: query.get("cluster") ?? "",
     sort: query.get("sort") ?? "trouble",
+    columns: (query.get("columns") ?? "").split(",").filter(Boolean),
   };
-  const state = { answer: null, rows: [], isWide: false };
+  const state = { answer: null, rows: [], isWide: false, columns: [] };
 
   const search = h("input", {
     type: "search",
@@ -64,7 +67,15 @@ export function overviewView({ query }) {
     " What is shown is not complete. ",
     h("a", { href: "#/health" }, "How far it is"),
   );
-  const tools = h("div", { class: "tools" }, search, filters, order, total);
+  const columns = columnMenu(
+    () => state.columns.map(({ name }) => name),
+    (names) => change({ columns: names }),
+  );
+  const source = () => ({ name: "groups", path: "/v4/groups", parameters: asked(filter) });
+  const shownTable = () => asTable(chosen(state.rows, filter).shown);
+  const exporting = exportMenu(source, shownTable, () => asObjects(shownTable()));
+  const tools = h("div", { class: "tools" }, search, filters, order, total, columns, exporting);
+  const empty = h("div", { class: "empty", role: "status", hidden: true });
   const hints = h("p", { class: "hints" }, ...KEYS.map(hint));
   const element = h(
     "div",
@@ -73,6 +84,7 @@ export function overviewView({ query }) {
     notice,
     cards,
     tools,
+    empty,
     list.element,
     hints,
   );
@@ -81,7 +93,8 @@ export function overviewView({ query }) {
     Object.assign(filter, some);
     const { text: q, status, cluster } = filter;
     const sort = filter.sort === "trouble" ? "" : filter.sort;
-    history.replaceState(null, "", `#/${asQuery({ q, status, cluster, sort })}`);
+    const named = filter.columns.join(",");
+    history.replaceState(null, "", `#/${asQuery({ q, status, cluster, sort, columns: named })}`);
     list.element.scrollTop = 0;
     draw();
   }
@@ -113,9 +126,26 @@ export function overviewView({ query }) {
     renew(filters, buttons);
   }
 
+  const clear = () => change({ text: (search.value = ""), status: "", cluster: "" });
+
+  function drawEmpty(shown) {
+    empty.hidden = shown.length > 0 || !state.answer;
+    list.element.hidden = !empty.hidden;
+    if (empty.hidden) return;
+    const way = h("button", { type: "button", onclick: clear }, "Show all groups");
+    renew(empty, [h("p", null, whyEmpty(state.answer, filter)), ...(state.rows.length ? [way] : [])]);
+  }
+
+  function arrange() {
+    state.columns = columnsFor(filter.columns, element.clientWidth || innerWidth);
+    layOut(list.element, state.columns);
+    const cells = state.columns.map((column) => headCell(column, filter.sort, sortBy));
+    renew(header, cells);
+  }
+
   function draw() {
     const { shown, counts } = chosen(state.rows, filter);
-    renew(header, COLUMNS.map((column) => headCell(column, filter.sort, sortBy)));
+    arrange();
     order.value = filter.sort;
     drawFilters(counts);
     renew(cards, clusterCards(state.answer, filter.cluster, chooseCluster));
@@ -123,8 +153,10 @@ export function overviewView({ query }) {
       shown.length === state.rows.length
         ? ""
         : `${count(shown.length)} of ${count(state.rows.length)}`;
+    drawEmpty(shown);
     list.show(shown, keyOf);
   }
+  addEventListener("resize", arrange);
 
   function goBack() {
     if (!left) return;
@@ -149,7 +181,7 @@ export function overviewView({ query }) {
     },
     key(event, isTyping) {
       if (event.key === "Escape") {
-        change({ text: (search.value = ""), status: "", cluster: "" });
+        clear();
         search.blur();
       } else if (event.target === search || !isTyping) {
         const isOther = event.target.closest?.("button, a");
@@ -159,6 +191,7 @@ export function overviewView({ query }) {
     close() {
       left = { top: list.element.scrollTop, item: list.items[list.selected] };
       list.close();
+      removeEventListener("resize", arrange);
     },
   };
 }
@@ -166,11 +199,47 @@ export function overviewView({ query }) {
 const hint = ([keys, meaning]) =>
   h("span", null, ...keys.split(" ").map((key) => h("kbd", null, key)), ` ${meaning}  `);
 
-function headCell([order, label, name], sort, sortBy) {
-  const isSorted = order !== "" && sort.replace("-", "") === order;
+function headCell(column, sort, sortBy) {
+  const { order, label } = column;
+  const isSorted = order && sort.replace("-", "") === order;
   const direction = isSorted ? orderOf(sort).direction : null;
   const content = order
     ? h("button", { type: "button", onclick: () => sortBy(order) }, label)
     : h("span", null, label);
-  return h("div", { role: "columnheader", class: `cell ${name}`, "aria-sort": direction }, content);
+  return h("div", { role: "columnheader", class: cellClass(column), "aria-sort": direction }, content);
+}
+
+// Why the list is empty.
+function whyEmpty({ clusters }, { text, status, cluster }) {
+  if (!clusters.some(({ group }) => group.length)) return "No group has committed anything yet.";
+  if (cluster && !clusters.some(({ name }) => name === cluster))
+    return `There is no cluster “${cluster}”.`;
+  if (status && !isStatus(status))
+    return `There is no status “${status}”: a group is ${STATUSES.join(", ")}.`;
+  const where = cluster ? ` of ${cluster}` : "";
+  const which = status ? ` that is ${status}` : "";
+  return text
+    ? `No group${where}${which} has “${text}” in its name, its topics or its owners.`
+    : `No group${where}${which}.`;
+}
+
+// The same choice, as far as /v4/groups knows it.
+function asked({ text, status, cluster }) {
+  const known = { match: text.trim(), status: isStatus(status) ? status : "", cluster };
+  const set = Object.entries(known).filter(([, value]) => value);
+  return { ...Object.fromEntries(set), limit: 10_000 };
+}
+
+const HEADS = [
+  ...["cluster", "group", "status", "behind_s", "lag", "produced_per_s", "consumed_per_s"],
+  ...["worst_partition", "worst_partition_lag", "last_commit", "owner"],
+];
+
+function asTable(rows) {
+  const line = (row) => [
+    ...[row.cluster, row.group, row.status, row.behindS, row.lag],
+    ...[row.of.produced?.[row.at], row.of.consumed?.[row.at]],
+    ...[`${row.topic}:${row.partition}`, row.maxLag, iso(row.lastMs), row.owner],
+  ];
+  return [HEADS, ...rows.map(line)];
 }

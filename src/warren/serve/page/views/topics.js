@@ -1,11 +1,52 @@
-// All topics, and a search among them.
+// All topics: how fast they grow, who reads them, and how far behind the worst reader is.
 
 import { h, named } from "../lib/dom.js";
-import { count } from "../lib/format.js";
+import { brief, count, counted, duration, NONE, rate } from "../lib/format.js";
 import { get } from "../parts/api.js";
+import { exportMenu } from "../parts/exports.js";
 import { topicLink } from "../parts/links.js";
+import { retentionOf } from "../parts/numbers.js";
+import { badge, rank } from "../parts/status.js";
+import { sortable } from "../parts/tables.js";
 
-const MOST_TOPICS = 500;
+const known = (value, inWords) => (value === null ? NONE : inWords(value));
+const number = true;
+const RETENTION_RANK = { never: Infinity };
+
+const TOPIC = {
+  label: "Topic",
+  cell: ({ cluster, topic }) => h("a", { href: topicLink(cluster, topic) }, named(topic)),
+  value: ({ topic }) => topic,
+};
+const CLUSTER = { label: "Cluster", cell: (row) => named(row.cluster), value: (row) => row.cluster };
+const NUMBERS = [
+  {
+    label: "Worst status",
+    cell: (row) => (row.worst ? badge(row.worst) : NONE),
+    value: (row) => (row.worst ? rank(row.worst) : null),
+  },
+  {
+    label: "Greatest lag",
+    cell: (row) => known(row.max_lag, brief),
+    value: (row) => row.max_lag,
+    number,
+  },
+  { label: "Behind by", cell: (row) => known(row.age_s, duration), value: (row) => row.age_s, number },
+  { label: "Groups", cell: (row) => count(row.groups), value: (row) => row.groups, number },
+  { label: "Rate", cell: (row) => known(row.rate, rate), value: (row) => row.rate, number },
+  { label: "Partitions", cell: (row) => count(row.partitions), value: (row) => row.partitions, number },
+  {
+    label: "Retention",
+    cell: (row) => retentionOf(row.retention_s),
+    value: (row) => RETENTION_RANK[row.retention_s] ?? row.retention_s,
+    number,
+  },
+];
+const columns = (clusters) => [TOPIC, ...(clusters.length > 1 ? [CLUSTER] : []), ...NUMBERS];
+const HEADS = [
+  ...["cluster", "topic", "partitions", "rate", "groups", "worst", "max_lag", "age_s"],
+  "retention_s",
+];
 
 export function topicsView() {
   const search = h("input", {
@@ -16,49 +57,51 @@ export function topicsView() {
     oninput: () => draw(),
   });
   const note = h("p", { class: "total", role: "status" });
-  const list = h("ul", { class: "topics" });
+  const table = sortable("Topics", columns([]));
+  let all = [];
+  let clusters = [];
+  const source = () => ({
+    name: "topics",
+    path: "/v4/topics",
+    parameters: { cluster: clusters[0] ?? "" },
+  });
+  const rows = () => found().map((row) => HEADS.map((name) => row[name]));
+  const exporting = exportMenu(source, () => [HEADS, ...rows()], () => all);
   const element = h(
     "article",
-    { class: "page" },
+    { class: "page topics" },
     h("h1", { class: "unseen" }, "Topics"),
-    h("div", { class: "tools" }, search, note),
-    list,
+    h("div", { class: "tools" }, search, note, exporting),
+    h("section", { class: "card" }, table.element),
   );
-  let all = [];
+
+  const found = () => {
+    const word = search.value.toLowerCase();
+    return all.filter(({ topic }) => topic.toLowerCase().includes(word));
+  };
 
   function draw() {
-    const word = search.value.toLowerCase();
-    const found = all.filter(([, topic]) => topic.toLowerCase().includes(word));
-    const lines = found
-      .slice(0, MOST_TOPICS)
-      .map(([cluster, topic]) =>
-        h(
-          "li",
-          null,
-          h("a", { href: topicLink(cluster, topic) }, named(topic)),
-          h("span", { class: "of" }, cluster),
-        ),
-      );
-    list.replaceChildren(...lines);
+    const some = found();
     note.textContent =
-      found.length > lines.length
-        ? `the first ${lines.length} of ${count(found.length)}`
-        : `${count(found.length)} topics`;
+      some.length || !all.length
+        ? counted(some.length, "topic")
+        : `No topic has “${search.value}” in its name.`;
+    table.show(some);
   }
 
   return {
     title: "Topics",
     element,
     async refresh() {
-      const { clusters } = await get("/v3/kafka");
+      const before = clusters.length > 1;
+      ({ clusters } = await get("/v3/kafka"));
+      if (before !== clusters.length > 1) table.change(columns(clusters));
       const answers = await Promise.all(
-        clusters.map((cluster) => get("/v4/topics", { cluster }).catch(() => ({ topics: [] }))),
+        clusters.map((cluster) => get("/v4/topics", { cluster }).catch(() => ({ lines: [] }))),
       );
-      const fresh = answers.flatMap(({ topics }, at) =>
-        topics.map((topic) => [clusters[at], topic]),
+      all = answers.flatMap(({ lines }, at) =>
+        lines.map((line) => ({ ...line, cluster: clusters[at] })),
       );
-      if (JSON.stringify(fresh) === JSON.stringify(all) && all.length) return;
-      all = fresh;
       draw();
     },
   };

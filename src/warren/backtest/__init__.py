@@ -1,0 +1,1 @@
+"""History through evaluator and incidents again, under other policies: what would have paged."""

@@ -1,0 +1,126 @@
+"""Why a partition has its word: the rule, the numbers that decided, and what would end it."""
+
+from collections.abc import Mapping
+
+from warren.model.judgement import Judgement, Word
+from warren.model.status import Status
+
+RULES = {
+    Word.OK: "Nothing is wrong: Warren has not seen it stand still while records wait.",
+    Word.NEVER: "A member holds the partition, or a policy names it, and nothing was ever "
+    "committed.",
+    Word.LEFT: "The group has members, and none of them subscribes to the topic any more.",
+    Word.BLOCKED: "All that readers of committed data may see is read; an open transaction holds "
+    "back the rest.",
+    Word.WARN: "It reads more slowly than the log grows, or is later than its policy allows.",
+    Word.STALL: "It commits the same offset while records wait, and has for {held}; its "
+    "rhythm explains {limit}.",
+    Word.REWIND: "It went back and is not yet where it was, at offset {former}.",
+    Word.STOP: "Records wait, and it has been silent for {silent}; its rhythm explains {limit}.",
+    Word.STORM: "Its members join again and again, and the offset has not moved for {held}.",
+    Word.LOST: "Retention has taken records that it had not read.",
+    Word.AHEAD: "Its last commit lies beyond the end of the log: it would miss what is written.",
+    Word.STALE: "Our own data are too old to say anything; before, it was {before}.",
+}
+
+CAUSES = {
+    Word.STALL: "Stuck at offset {at} for {held}",
+    Word.STOP: "Silent at offset {at} for {silent}",
+    Word.REWIND: "Went back from offset {former} to {at}",
+    Word.STORM: "Its members join again and again; stuck at offset {at} for {held}",
+}
+
+PAUSES = (
+    "Nothing is wrong: records wait, and it has not moved for {held}; its rhythm explains {limit}."
+)
+
+ENDS = {
+    Word.NEVER: "its first commit",
+    Word.LEFT: "a member that subscribes to the topic, or a commit",
+    Word.BLOCKED: "the end of the transaction",
+    Word.WARN: "a lag that falls for some minutes",
+    Word.STALL: "a commit of a higher offset",
+    Word.REWIND: "a commit of offset {former} or beyond",
+    Word.STOP: "a commit of a higher offset",
+    Word.STORM: "a commit of a higher offset",
+    Word.LOST: "a commit beyond the start of the log",
+    Word.AHEAD: "a commit before the end of the log, or a log that has grown beyond it",
+    Word.STALE: "an answer of the brokers",
+}
+BEGINS = "It is STOP or STALL when records wait and it does not move for {limit}."
+
+
+def why(judgement: Judgement, line: int) -> str:
+    """The rule that decided, as a sentence for people."""
+    word = Word(judgement.word[line])
+    pauses = word == Word.OK and judgement.held_s[line] >= 1
+    return (PAUSES if pauses else RULES[word]).format(**_numbers(judgement, line))
+
+
+def cause(judgement: Judgement, line: int, seen: Mapping[str, float | None]) -> str:
+    """What is the matter, for somebody who sees nothing else; empty: `why` says it.
+
+    `seen` has the offset of its last commit, and how many messages wait.
+    """
+    word, lag = Word(judgement.word[line]), seen["current_lag"] or 0
+    if word not in CAUSES or seen["last_offset"] is None:
+        return ""
+    waits = f"{lag:,.0f} message{' waits' if lag == 1 else 's wait'}"
+    at = f"{seen['last_offset']:,.0f}"
+    return f"{CAUSES[word].format(at=at, **_numbers(judgement, line))}; {waits}."
+
+
+def change(judgement: Judgement, line: int) -> str:
+    """What would end it; when nothing is wrong, what would begin something."""
+    numbers, word = _numbers(judgement, line), Word(judgement.word[line])
+    if word != Word.OK:
+        return f"It ends with {ENDS[word].format(**numbers)}."
+    is_known = judgement.limit_s[line] > 0
+    return BEGINS.format(**numbers) if is_known else ""
+
+
+def _numbers(judgement: Judgement, line: int) -> dict[str, object]:
+    return {
+        "held": in_words(float(judgement.held_s[line])),
+        "silent": in_words(float(judgement.silent_s[line])),
+        "limit": in_words(float(judgement.limit_s[line])),
+        "former": f"{int(judgement.former[line]):,}",
+        "before": Word(judgement.before[line]).name,
+    }
+
+
+def rhythm(judgement: Judgement, line: int) -> str:
+    """What was learned; empty when nothing was."""
+    gap_s, pause_s, period_s = (
+        float(column[line])
+        for column in (judgement.usual_gap_s, judgement.longest_pause_s, judgement.period_s)
+    )
+    parts = [
+        *([f"a commit every {in_words(gap_s)}"] if gap_s > 0 else []),
+        *([f"regular pauses of up to {in_words(pause_s)}"] if pause_s > 0 else []),
+        *([f"a run every {in_words(period_s)}"] if period_s > 0 and pause_s > 0 else []),
+    ]
+    return f"Its rhythm: {', '.join(parts)}." if parts else ""
+
+
+def second_opinion(judgement: Judgement, line: int, by_burrow: str) -> str:
+    """What the evaluator that does not decide would say; empty when it would say the same.
+
+    `by_burrow` is the reason by Burrow's rules.
+    """
+    if not judgement.differs[line]:
+        return ""
+    if judgement.decides:
+        return f"Burrow's rules would say {Status(judgement.burrow[line]).name}: {by_burrow}"
+    word = Word(judgement.word[line]).name
+    return f"Warren's evaluator would say {word}: {why(judgement, line)}"
+
+
+def in_words(seconds: float) -> str:
+    """As people say it: 0.5 s, 42 s, 7 min, 3 h, 2 days."""
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    for unit_s, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit_s:
+            return f"{seconds / unit_s:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,325 @@
+"""Memory + evidence -> words: what people mean when they ask whether a group is all right.
+
+Arrays in, arrays out, a line for each partition; `docs/judgement.md` says it for operators. Each
+word has a mask in `decide`, and the docstring of its function is the rule. A word stays until what
+ends it has happened, so that one true change makes one change of words.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from warren.evaluate import rhythm, trend
+from warren.evaluate.evidence import Clock, Cluster, Commits, Decided, Evidence
+from warren.model import bounds
+from warren.model.arrays import Ints, Mask, Singles, UInts
+from warren.model.grounds import Grounds, LineSettings, Sign, Signs
+from warren.model.judgement import Word
+from warren.model.memory import Memory
+
+MS = 1000
+CONFIRMED_S = 15.0  # of a commit that went back, and that no later one makes good
+READINGS_AHEAD = 3  # readings of the log end in a row that a commit lies beyond
+OPEN_S = 90.0  # a transaction that holds the end that readers see where it is
+UNCOMMITTED_S = 60.0  # before a new member's partition is said to have no commit
+GONE_S = 60.0  # without a commit, before a topic counts as left, or records as lost
+STORM_S = 180.0  # without progress
+STORM_RATE, STORM_OVER = 3.0, 1.5  # generations a minute that begin it, and fewer that end it
+BLIND_S = 120.0  # the log end is this old: we do not know
+BLIND_READINGS = 3.0  # or so many times the usual time between two readings
+LATE_S = 600.0  # our reading of commits is this far behind
+
+
+def decide(
+    memory: Memory, evidence: Evidence, regular_s: Singles, of: Cluster
+) -> tuple[Decided, Grounds]:
+    """Say a word of each line, and bring the memory up to date, in place.
+
+    `regular_s` is the longest regular pause of each line, its group's while it has none.
+    """
+    now, settings = evidence, evidence.settings
+    stale = is_stale(now, of.clock)
+    was_held = memory.held_ms > 0  # before retention took what waited
+    waits = (now.filled > 0) & (now.lag > settings.allowed_lag)
+    closed = _remember(memory, now, waits, ~stale, of)
+    signs = _signs(
+        {
+            Sign.COMMITTED: now.filled > 0,
+            Sign.NEVER: is_never(memory, now),
+            Sign.LEFT: has_left(now),
+            Sign.BLOCKED: is_blocked(memory, now),
+            Sign.RISES: rises(memory, now, waits, closed, of),
+            Sign.WARNED: memory.word == Word.WARN,
+            Sign.REWOUND: has_rewound(memory, now, of.commits),
+            Sign.REJOINS: rejoins(memory, now),
+            Sign.LOST: is_lost(memory, now, was_held),
+            Sign.AHEAD: memory.ahead >= READINGS_AHEAD,
+            Sign.STALE: stale,
+            **({} if now.is_gone is None else {Sign.GONE: now.is_gone}),
+        }
+    )
+    grounds = Grounds(
+        as_of_ms=now.as_of_ms,
+        last_ms=now.last_ms,
+        held_ms=_held_ms(memory, now, waits),
+        unread=now.lag,
+        age_low_s=now.age_low_s,
+        learned_s=_learned_s(memory, now, waits, regular_s, of.commits),
+        signs=signs,
+    )
+    decided = say(grounds, settings)
+    changes = np.flatnonzero(~stale & (decided.word != memory.word))
+    memory.since_s[changes] = (now.as_of_ms[changes] // MS).astype(np.uint32)
+    memory.word[changes] = decided.word[changes]
+    return decided, grounds
+
+
+def say(grounds: Grounds, settings: LineSettings) -> Decided:
+    """The word of each line, from what is known of it and what its policy says.
+
+    Nothing else is asked, so that a back-test can say it again under other policies.
+    """
+    has = {sign: (grounds.signs & sign) != 0 for sign in Sign}
+    has_commit = has[Sign.COMMITTED]
+    waits = has_commit & (grounds.unread > settings.allowed_lag)
+    silent_s = _seconds(waits, grounds.as_of_ms, np.maximum(grounds.last_ms, grounds.held_ms))
+    held_s = _seconds(waits, grounds.as_of_ms, grounds.held_ms)
+    stuck_s = _seconds(waits, grounds.last_ms, grounds.held_ms)
+    limit_s = rhythm.limits(grounds.learned_s, settings.period_s)
+    word = np.zeros(len(waits), np.uint8)  # OK
+    for each, holds in (
+        (Word.BLOCKED, has[Sign.BLOCKED]),
+        (Word.WARN, falls_behind(grounds, settings, waits, has)),
+        (Word.STALL, stuck_s > limit_s),
+        (Word.REWIND, has[Sign.REWOUND]),
+        (Word.STOP, (silent_s > limit_s) | (waits & has[Sign.GONE])),
+        (Word.STORM, (held_s > STORM_S) & has[Sign.REJOINS]),
+        (Word.LOST, has[Sign.LOST]),
+        (Word.AHEAD, has[Sign.AHEAD]),
+        (Word.LEFT, has[Sign.LEFT]),
+    ):
+        word[holds & has_commit] = each
+    word[has[Sign.NEVER]] = Word.NEVER
+    word[has[Sign.STALE]] = Word.STALE
+    return Decided(word, silent_s, held_s, limit_s)
+
+
+def _signs(holds: Mapping[Sign, Mask]) -> Signs:
+    signs = np.zeros(len(holds[Sign.COMMITTED]), np.int16)
+    for sign, mask in holds.items():
+        signs |= mask * np.int16(sign)
+    return signs
+
+
+def _held_ms(memory: Memory, now: Evidence, waits: Mask) -> Ints:
+    """Since when records wait, also where that is no fault because so many are allowed to."""
+    held_ms = memory.held_ms.copy()
+    allowed = np.flatnonzero(~waits & (now.filled > 0) & (now.lag > 0))
+    held_ms[allowed] = _began_ms(memory, now, allowed)
+    return held_ms
+
+
+def _began_ms(memory: Memory, now: Evidence, lines: Ints) -> Ints:
+    """When the offset moved last, or there was something to read, whichever was later."""
+    began: Ints = np.maximum(memory.moved_ms[lines], _readable_ms(memory, now, lines))
+    return began
+
+
+def _learned_s(
+    memory: Memory, now: Evidence, waits: Mask, regular_s: Singles, commits: Commits
+) -> Singles:
+    """How long its rhythm explains silence; a window may tell of pauses before our time."""
+    silent_s = _seconds(waits, now.as_of_ms, np.maximum(now.last_ms, memory.held_ms))
+    quiet = np.flatnonzero(silent_s > rhythm.PATIENCE_S)
+    if len(quiet):
+        regular_s = regular_s.copy()
+        regular_s[quiet] = np.maximum(regular_s[quiet], commits.second_gap_s(now.row[quiet]))
+    return rhythm.learned(regular_s, memory.commits >= rhythm.FEW_COMMITS)
+
+
+def _seconds(waits: Mask, until_ms: Ints, since_ms: Ints) -> Singles:
+    """From one moment to the other, of those for whom records wait."""
+    passed = np.zeros(len(waits), np.float32)
+    some = np.flatnonzero(waits)
+    passed[some] = np.maximum(bounds.minus(until_ms[some], since_ms[some]), 0) / MS
+    return passed
+
+
+def _remember(memory: Memory, now: Evidence, waits: Mask, fresh: Mask, of: Cluster) -> Ints:
+    """Take in what happened since the last tick; what is stale stays as it was.
+
+    Returns the places whose trend has changed.
+    """
+    can = fresh & (now.filled > 0)
+    is_new = can & (memory.known_ms == 0)
+    moved = can & (is_new | (now.offset != memory.known_offset))
+    came = moved | (can & (now.last_ms != memory.known_ms))
+    as_of_s = (now.as_of_ms // MS).astype(np.uint32)
+    _count_ahead(memory, now, fresh)
+    _skip_blind(memory, now, fresh, of.clock)
+    _end_pauses(memory, now, moved & ~is_new, as_of_s, of)
+    some = np.flatnonzero(moved)
+    memory.moved_ms[some] = of.commits.reached_ms(now.row[some])
+    begins = np.flatnonzero(fresh & waits & (moved | (memory.held_ms == 0)))
+    memory.held_ms[begins] = _began_ms(memory, now, begins)
+    memory.held_ms[fresh & ~waits] = 0
+    _note_high(memory, now, is_new, came, of.commits)
+    held_back = np.flatnonzero(fresh & (now.stable != memory.stable))
+    memory.stable[held_back], memory.stable_s[held_back] = now.stable[held_back], as_of_s[held_back]
+    # While the offset stands still the lag is no trend: that is STALL, or a pause.
+    measured = moved & (now.lag_at_commit >= 0)
+    lag = now.lag_at_commit.astype(np.float32)
+    length_s = trend.length_s(of.clock.between_readings_s, memory.period_s)
+    closed = trend.note_lags(memory, measured, lag, as_of_s, length_s)
+    trend.keep_low(memory, of.past, closed, now.row[closed], lag[closed])
+    trend.keep_time(memory, of.past, closed, now.row[closed], as_of_s[closed])
+    unread = np.flatnonzero(fresh & (now.filled == 0) & (memory.moved_ms == 0))
+    memory.moved_ms[unread] = now.as_of_ms[unread]
+    memory.commits[:] = np.minimum(memory.commits + came, 60_000)
+    np.copyto(memory.known_offset, now.offset, where=came)
+    np.copyto(memory.known_ms, now.last_ms, where=came)
+    np.copyto(memory.end_s, now.end_s, where=fresh)
+    return closed
+
+
+def _readable_ms(memory: Memory, now: Evidence, some: Ints) -> Ints:
+    """Since when there has been something to read, at the least.
+
+    An old record may just have become readable: a transaction held it back until now.
+    """
+    appeared_ms = (np.nan_to_num(now.age_low_s[some]) * MS).astype(np.int64)
+    had_all = (memory.stable_s[some] > 0) & (memory.stable[some] <= now.offset[some])
+    until_ms = np.where(had_all, memory.end_s[some].astype(np.int64) * MS, 0)
+    since_ms: Ints = np.maximum(now.as_of_ms[some] - appeared_ms, until_ms)
+    return since_ms
+
+
+def _end_pauses(memory: Memory, now: Evidence, moved: Mask, as_of_s: UInts, of: Cluster) -> None:
+    """Learn from the pauses that a commit has ended; short ones teach nothing."""
+    longest_ms = bounds.minus(now.as_of_ms, memory.held_ms)
+    paused = np.flatnonzero(moved & (memory.held_ms > 0) & (longest_ms >= rhythm.SHORTEST_S * MS))
+    if not len(paused):
+        return
+    rows = now.row[paused]
+    ended_ms = of.commits.first_after_ms(rows, memory.known_ms[paused])
+    pause_s = (bounds.minus(ended_ms, memory.held_ms[paused]) / MS).astype(np.float32)
+    rhythm.learn_pauses(memory, of.past, rhythm.Pauses(paused, rows, pause_s, as_of_s[paused]))
+
+
+def _note_high(memory: Memory, now: Evidence, is_new: Mask, came: Mask, commits: Commits) -> None:
+    """The highest offset it has been at: that is where a group that went back has to come to."""
+    np.maximum(memory.high, now.offset, out=memory.high, where=came & ~is_new)
+    some = np.flatnonzero(is_new)
+    memory.high[some] = commits.offset[now.row[some]].max(axis=1)
+    # Data loss, or a topic made anew: there is nothing to come back to beyond the end.
+    gone = np.flatnonzero((memory.high > now.end) & (memory.ahead == 0) & (now.filled > 0))
+    memory.high[gone] = np.maximum(now.end[gone], now.offset[gone])
+
+
+def _count_ahead(memory: Memory, now: Evidence, fresh: Mask) -> None:
+    """A commit that was known before the end was read, and lies beyond it.
+
+    A commit that is younger than the reading proves nothing.
+    """
+    beyond = (
+        (memory.known_ms > 0)
+        & (now.filled > 0)
+        & (np.minimum(now.offset, memory.known_offset) > now.end)
+    )
+    read_anew = (now.end_s > memory.end_s).astype(np.uint8)
+    ahead = np.where(beyond, np.minimum(memory.ahead + read_anew, 200), 0)
+    memory.ahead[fresh] = ahead[fresh]
+
+
+def _skip_blind(memory: Memory, now: Evidence, fresh: Mask, clock: Clock) -> None:
+    """While no log end could be read, groups could not commit either: that time does not count."""
+    unseen_s = now.end_s.astype(np.int64) - memory.end_s
+    longest_s = max(BLIND_S / 2, BLIND_READINGS * clock.between_readings_s)
+    blind = fresh & (memory.held_ms > 0) & (memory.end_s > 0) & (unseen_s > longest_s)
+    until_ms = now.as_of_ms[blind] - MS
+    memory.held_ms[blind] = np.minimum(memory.held_ms[blind] + unseen_s[blind] * MS, until_ms)
+
+
+def is_stale(now: Evidence, clock: Clock) -> Mask:
+    """Nobody has told us the log end for some minutes, or commits have not been read for longer."""
+    oldest_s = max(BLIND_S, BLIND_READINGS * clock.between_readings_s)
+    blind = (now.end_s > 0) & (clock.now_s - now.end_s.astype(np.int64) > oldest_s)
+    late = (now.as_of_ms > 0) & (clock.now_s - now.as_of_ms / MS > LATE_S)
+    mask: Mask = blind | late
+    return mask
+
+
+def is_never(memory: Memory, now: Evidence) -> Mask:
+    """It has been expected to be read for a minute, and nothing was ever committed."""
+    mask: Mask = (
+        (now.filled == 0) & now.is_expected & (now.as_of_ms - memory.moved_ms >= UNCOMMITTED_S * MS)
+    )
+    return mask
+
+
+def rejoins(memory: Memory, now: Evidence) -> Mask:
+    """Generation follows generation; a storm ends only when few come."""
+    rate = np.where(memory.word == Word.STORM, STORM_OVER, STORM_RATE)
+    mask: Mask = now.generations >= rate
+    return mask
+
+
+def is_lost(memory: Memory, now: Evidence, was_held: Mask) -> Mask:
+    """The log begins beyond the last commit, and there had been something to read.
+
+    If all was read and the log is empty now, nothing was lost: what retention took was read, or was
+    a marker.
+    """
+    passed = (now.start > now.offset) & (now.as_of_ms - now.last_ms > GONE_S * MS)
+    mask: Mask = passed & (was_held | (memory.word == Word.LOST) | (now.end > now.start))
+    return mask
+
+
+def is_blocked(memory: Memory, now: Evidence) -> Mask:
+    """All is read that readers of committed data may see; that end has stood for a while."""
+    held_back = (now.stable < now.end) & (now.offset <= now.stable) & (now.lag == 0)
+    mask: Mask = held_back & (now.as_of_ms - memory.stable_s.astype(np.int64) * MS >= OPEN_S * MS)
+    return mask
+
+
+def has_left(now: Evidence) -> Mask:
+    """No member subscribes to the topic, and nobody commits to it either."""
+    mask: Mask = now.has_left & (now.as_of_ms - now.last_ms > GONE_S * MS)
+    return mask
+
+
+def has_rewound(memory: Memory, now: Evidence, commits: Commits) -> Mask:
+    """It went back, and neither the next commit nor any later one got back to where it was."""
+    back: Mask = (now.offset < memory.high) & (now.offset < now.end)
+    some = np.flatnonzero(back)
+    if len(some):
+        again = commits.below(now.row[some], memory.high[some]) >= 2
+        patience_s = np.maximum(CONFIRMED_S, 2 * now.gap_s[some])
+        back[some] = again | (now.as_of_ms[some] - now.last_ms[some] > patience_s * MS)
+    return back
+
+
+def falls_behind(
+    grounds: Grounds, settings: LineSettings, waits: Mask, has: Mapping[Sign, Mask]
+) -> Mask:
+    """Later than its policy allows; without one, its lag has risen for minutes and still does."""
+    has_policy = ~np.isnan(settings.max_time_lag_s)
+    limit_s = np.where(has[Sign.WARNED], 0.9, 1.0) * settings.max_time_lag_s
+    mask: Mask = waits & np.where(has_policy, grounds.age_low_s > limit_s, has[Sign.RISES])
+    return mask
+
+
+def rises(memory: Memory, now: Evidence, waits: Mask, closed: Ints, of: Cluster) -> Mask:
+    """Its lag has risen for minutes and still does; of those without a max-time-lag.
+
+    A trend changes only where a bucket has been `closed`.
+    """
+    said = memory.word == Word.WARN
+    late = waits & np.isnan(now.settings.max_time_lag_s)
+    late &= now.age_s > np.where(said, trend.OVER_S, trend.MATTERS_S)
+    mask: Mask = late & said
+    begins, goes_on = closed[(late & ~said)[closed]], closed[mask[closed]]
+    noise = trend.NOISE * now.produced[begins] * np.float32(of.clock.between_readings_s)
+    mask[begins] = trend.is_rising(of.past, now.row[begins], noise)
+    mask[goes_on] = ~trend.is_over(of.past, now.row[goes_on])
+    return mask

@@ -1,0 +1,145 @@
+"""What each evaluator says of partitions and groups, and what was learned of their rhythm."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from warren.model.arrays import AnyArray, Bytes, Ints
+from warren.model.judgement import Word
+from warren.model.status import Status
+from warren.serve.board_file.board_view import ClusterView
+from warren.serve.board_file.opinions import Opinions
+
+MS = 1000
+DIGITS = 3  # of seconds
+Evaluator = Literal["caching", "warren"]
+WordName = Literal[
+    "OK",
+    "NEVER",
+    "LEFT",
+    "BLOCKED",
+    "WARN",
+    "STALL",
+    "REWIND",
+    "STOP",
+    "STORM",
+    "LOST",
+    "AHEAD",
+    "STALE",
+]
+WORDS = [word.name for word in Word]
+STATUSES = {status.value: status.name for status in Status}
+
+
+class Rhythm(msgspec.Struct):
+    """What Warren has learned; null: nothing yet, or there is none."""
+
+    usual_gap_s: Annotated[float | None, Meta(description="Between two commits.")]
+    longest_pause_s: Annotated[
+        float | None,
+        Meta(description="The longest regular time in which records wait and it does not move."),
+    ]
+    period_s: Annotated[float | None, Meta(description="Between the beginnings of its runs.")]
+
+
+class GroupOpinions(msgspec.Struct):
+    """What both evaluators say of a group: one decides, the other is the second opinion."""
+
+    evaluator: Annotated[Evaluator, Meta(description="Which one decides.")]
+    word: Annotated[WordName, Meta(description="What `warren` says, the worst of its partitions.")]
+    other: Annotated[
+        str, Meta(description="What the one that does not decide says: a status, or a word.")
+    ]
+    differing: Annotated[int, Meta(description="Partitions of which they say different things.")]
+    rhythm: Annotated[
+        Rhythm, Meta(description="The shortest gap and the longest pause and period of them.")
+    ]
+
+
+class PartitionOpinions(msgspec.Struct):
+    """What both evaluators say of a partition: one decides, the other is the second opinion."""
+
+    evaluator: Annotated[Evaluator, Meta(description="Which one decides.")]
+    word: Annotated[WordName, Meta(description="What `warren` says.")]
+    since_ms: Annotated[
+        int | None,
+        Meta(
+            description="Since when; of STALE, since when the last word before it. Null: nothing "
+            "else was ever said."
+        ),
+    ]
+    other: Annotated[
+        str, Meta(description="What the one that does not decide says: a status, or a word.")
+    ]
+    differs: Annotated[bool, Meta(description="Burrow's clients would be told another status.")]
+    limit_s: Annotated[
+        float | None,
+        Meta(description="How long its rhythm explains that it does not move; null: not known."),
+    ]
+    rhythm: Rhythm
+
+
+def evaluator(opinions: Opinions) -> Evaluator:
+    return "warren" if opinions.judgement.decides else "caching"
+
+
+def of_partitions(cluster: ClusterView, lines: slice) -> Iterator[dict[str, Any]]:
+    """For each line, what it adds to an answer; nothing where the board does not say."""
+    opinions = cluster.opinions
+    if opinions is None:
+        yield from ({} for _ in range(lines.start, lines.stop))
+        return
+    said = opinions.judgement
+    rows = zip(
+        _names(said.word[lines]),
+        said.since_s[lines].tolist(),
+        _others(opinions, said.burrow[lines], said.before[lines]),
+        opinions.differs[lines].tolist(),
+        _seconds(said.limit_s[lines]),
+        _rhythms(said.usual_gap_s[lines], said.longest_pause_s[lines], said.period_s[lines]),
+        strict=True,
+    )
+    for word, since_s, *rest in rows:
+        own = PartitionOpinions(evaluator(opinions), word, since_s * MS or None, *rest)
+        yield {"judgement": own}
+
+
+def of_groups(cluster: ClusterView, numbers: Ints) -> Iterator[dict[str, Any]]:
+    """Likewise for groups."""
+    opinions = cluster.opinions
+    if opinions is None:
+        yield from ({} for _ in range(len(numbers)))
+        return
+    said = opinions.judgement
+    columns = (opinions.usual_gap_s, opinions.longest_pause_s, opinions.period_s)
+    rows = zip(
+        _names(said.group_word[numbers]),
+        _others(opinions, said.group_burrow[numbers], said.group_word[numbers]),
+        opinions.differing[numbers].tolist(),
+        _rhythms(*(column[numbers] for column in columns)),
+        strict=True,
+    )
+    for row in rows:
+        yield {"judgement": GroupOpinions(evaluator(opinions), *row)}
+
+
+def _others(opinions: Opinions, burrow: Bytes, word: Bytes) -> list[str]:
+    if opinions.judgement.decides:
+        return [STATUSES[status] for status in burrow.tolist()]
+    return _names(word)
+
+
+def _names(words: Bytes) -> list[Any]:
+    return [WORDS[word] for word in words.tolist()]
+
+
+def _rhythms(*columns: AnyArray) -> Iterator[Rhythm]:
+    gap_s, pause_s, period_s = (_seconds(column) for column in columns)
+    return map(Rhythm, gap_s, pause_s, period_s)
+
+
+def _seconds(column: AnyArray) -> Sequence[float | None]:
+    """0 is not known."""
+    return [round(value, DIGITS) or None for value in column.tolist()]

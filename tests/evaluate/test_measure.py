@@ -1,0 +1,368 @@
+"""Lag, age and what will be, of single lines: cases are rows of given readings and numbers.
+
+Each row says what differs from a plain line (`support.read_lines`): the group has committed 100,
+the log ends at 160, and ended at 150 or later when log ends were asked for. What the windows read
+is in `tests/windows`.
+"""
+
+from collections.abc import Mapping
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+from support.read_lines import Line, measured, read_lines, retention, unread, wrong_rows
+
+from warren.evaluate.measure import expires_s, measure
+from warren.model.group_life import GroupLife
+from warren.model.line_readings import Readings
+from warren.model.numbers import UNKNOWN, Lack, Method
+
+LEAST, MOST = -(2**63), 2**63 - 1
+Cases = Mapping[str, tuple[Line, tuple[float, ...]]]
+
+LAG = ("lag", "lag_low", "lag_high")
+AGE = ("age_s", "age_low_s", "age_high_s", "age_method")
+DRAIN = ("drain_low_s", "drain_high_s")
+NO_LAG = (UNKNOWN, UNKNOWN, UNKNOWN)
+
+
+def wrong(cases: Cases, *names: str) -> dict[str, list[float]]:
+    numbers = measured([given for given, _ in cases.values()])
+    return wrong_rows(numbers.partitions, names, cases)
+
+
+def lacks(given: Line) -> int:
+    return int(measured([given]).partitions.lack[0])
+
+
+def both(offset: int) -> Line:
+    """It committed this before the log ends were asked for."""
+    return {"commit": offset, "commit_then": offset}
+
+
+def test_a_lag_lies_between_what_two_rounds_prove() -> None:
+    cases: Cases = {
+        "the log grew": ({}, (60, 50, 60)),
+        "it did not": (unread(60), (60, 60, 60)),
+        "nothing is unread": (unread(0), (0, 0, 0)),
+        "committed since the round": ({"commit": 130}, (50, 50, 60)),
+        "went back since the round": ({"commit": 20}, (60, 50, 60)),
+        "grew since the round": ({"end": 200}, (60, 50, 60)),
+        "less than was unread in the round before": (both(155), (5, 0, 5)),
+        "beyond the end": (both(200), (0, 0, 0)),
+        "no round before": ({"has_least": False, "end_least": 0}, (60, 0, 60)),
+        "no round that counts": ({"has_most": False, "end_most": 0}, (60, 50, UNKNOWN)),
+        "no round at all": (
+            {"has_most": False, "end_most": 0, "has_least": False, "end_least": 0},
+            (60, 0, UNKNOWN),
+        ),
+        "no log end": ({"has_end": False, "has_least": False, "has_most": False}, NO_LAG),
+    }
+
+    assert wrong(cases, *LAG) == {}
+
+
+def test_a_lag_begins_at_the_log_start() -> None:
+    nobody = {"has_commit": False, **both(0)}
+    cases: Cases = {
+        "before the commit": ({"start": 90}, (60, 50, 60)),
+        "beyond the commit": ({"start": 130}, (30, 20, 30)),
+        "beyond the commit of then, and the newest is not": (
+            {"commit": 140, "start": 130},
+            (20, 20, 30),
+        ),
+        "at the end": ({"start": 160}, (0, 0, 0)),
+        "unknown": ({"has_start": False, "start": 130}, (60, 50, 60)),
+        "nothing committed": ({"start": 40, **nobody}, (120, 110, 120)),
+        "nothing committed, nothing there": ({"start": 160, **nobody}, (0, 0, 0)),
+        "nothing committed, start unknown": ({"has_start": False, **nobody}, NO_LAG),
+    }
+
+    assert wrong(cases, *LAG) == {}
+
+
+def test_no_offset_is_too_absurd() -> None:
+    far = {"end": MOST, "end_least": MOST, "end_most": MOST}
+    unlimited = {"has_start": False}
+    cases: Cases = {
+        "-1": (both(-1), (160, 150, 160)),
+        "-1, start unknown": ({**both(-1), **unlimited}, (161, 151, 161)),
+        "the least, start unknown": ({**both(LEAST), **unlimited}, (MOST, MOST, MOST)),
+        "the most": (both(MOST), (0, 0, 0)),
+        "the most, and back": ({"commit": 100, "commit_then": MOST}, (0, 0, 0)),
+        "of an end as far": ({**both(MOST), **far}, (0, 0, 0)),
+        "far from the end": ({**both(0), **far}, (MOST, MOST, MOST)),
+        "as far as can be": ({**both(LEAST), **far, **unlimited}, (MOST, MOST, MOST)),
+        "a start beyond all": ({"start": MOST}, (0, 0, 0)),
+    }
+
+    assert wrong(cases, *LAG) == {}
+
+
+def test_open_transactions_end_the_log_for_some() -> None:
+    held = {"is_held": True, "stable": 120}
+    cases: Cases = {
+        "before the stable end": (held, (20, 20, 60)),
+        "at it": ({**held, **both(120)}, (0, 0, 0)),
+        "at it, but not when log ends were asked for": ({**held, "commit": 120}, (0, 0, 0)),
+        "beyond it: reads everything": ({**held, **both(121)}, (39, 29, 39)),
+        "the log start is beyond the commit": ({**held, "start": 110}, (10, 10, 50)),
+        "nothing committed": ({**held, "has_commit": False, **both(0)}, (120, 120, 160)),
+        "known to read committed data": ({**held, "reads_committed": True}, (20, 20, 20)),
+        "and was further back when log ends were asked for": (
+            {**held, "commit_then": 90, "reads_committed": True},
+            (20, 20, 30),
+        ),
+        "and committed on": ({**held, **both(121), "reads_committed": True}, (39, 29, 39)),
+        "over": ({"is_held": False, "stable": 120}, (60, 50, 60)),
+        "no log end": ({**held, "has_end": False, "has_most": False}, NO_LAG),
+    }
+
+    assert wrong(cases, *LAG) == {}
+
+
+def look(offset: int, readable: int, by_any: int, *, refused: bool = False) -> Line:
+    return {"look": (offset, readable, by_any, -inf, inf, refused)}
+
+
+def test_what_nobody_can_read_is_no_lag_then_and_now() -> None:
+    cases: Cases = {
+        "markers up to the end": (look(100, 160, 160), (0, 0, 0)),
+        "markers, then records": (look(100, 130, 130), (30, 20, 30)),
+        "aborted records": (look(100, 160, 100), (0, 0, 60)),
+        "refused": (look(100, 100, 100, refused=True), (60, 50, 60)),
+        "committed on the markers": (
+            {"commit": 130, "commit_then": 130, **look(100, 160, 160)},
+            (0, 0, 0),
+        ),
+        "stood before the markers, and has passed them": (
+            {"commit": 161, "commit_then": 100, "end": 161, **look(100, 160, 160)},
+            (0, 0, 0),
+        ),
+        "stood before aborted records, and has passed them": (
+            {"commit": 160, "commit_then": 100, **look(100, 160, 100)},
+            (0, 0, 60),
+        ),
+        "has come to the markers since": (
+            {"commit": 130, "commit_then": 100, **look(130, 160, 160)},
+            (30, 30, 30),
+        ),
+        "and from the least offset on": (
+            {**both(LEAST), "has_start": False, **look(LEAST, MOST, MOST)},
+            (0, 0, 0),
+        ),
+    }
+
+    assert wrong(cases, *LAG) == {}
+    assert lacks(look(100, 100, 100, refused=True)) & Lack.NO_RECORDS
+
+
+def test_an_age_lies_between_two_rounds() -> None:
+    by_ends, by_clock = Method.BY_ENDS, Method.BY_CLOCK
+    old = {"not_yet_s": -inf, "visible_s": 910.0, "perhaps_s": nan}
+    clock = {**old, "look": (100, 100, 100, 700.0, 720.0, False)}
+    cases: Cases = {
+        "between": ({}, (95, 90, 100, by_ends)),
+        "older than all rounds": (old, (90, 90, inf, by_ends)),
+        "and the brokers told when": (clock, (290, 280, 300, by_clock)),
+        "which rounds prove better": ({**clock, "not_yet_s": 900.0}, (90, 90, 100, by_ends)),
+        "which cannot be": ({**clock, "visible_s": 600.0}, (400, 400, inf, by_ends)),
+        "nothing is unread": (
+            {**unread(0), "not_yet_s": 990.0, "visible_s": inf, "perhaps_s": nan},
+            (0, 0, 10, Method.NOTHING_UNREAD),
+        ),
+        "no round shows it": ({"visible_s": inf, "perhaps_s": nan}, (0, 0, 100, Method.UNKNOWN)),
+        "our clock was set back": ({"as_of_s": 800.0}, (0, 0, 0, by_ends)),
+        "compacted": ({"is_compacted": True}, (95, 0, 100, by_ends)),
+        "no lag, no age": ({"has_end": False}, (nan, nan, nan, Method.UNKNOWN)),
+    }
+
+    assert wrong(cases, *AGE) == {}
+
+
+def test_no_rounding_moves_a_bound_beyond_the_truth() -> None:
+    as_of_s = 1_700_000_000 + np.linspace(0, 1e6, 1000)
+    lines = [{"as_of_s": at.item()} for at in as_of_s]
+
+    found = measured(lines).partitions
+
+    assert (found.age_low_s.astype(np.float64) <= as_of_s - 910).all()
+    assert (found.age_high_s.astype(np.float64) >= as_of_s - 900).all()
+    assert (found.age_low_s <= found.age_s).all()
+    assert (found.age_s <= found.age_high_s).all()
+
+
+def paces(consumed: tuple[float, float], produced: tuple[float, float]) -> Line:
+    """Of the last minute, and of the last ten."""
+    names = ("consumed_fast", "consumed_slow", "produced_fast", "produced_slow")
+    return dict(zip(names, consumed + produced, strict=True))
+
+
+def test_a_drain_is_a_range_or_never() -> None:
+    good = paces((12, 7), (2, 2))
+    cases: Cases = {
+        "by both paces and both lags": (good, (5, 12)),
+        "of late slower than before": (paces((7, 12), (2, 2)), (5, 12)),
+        "never by one of them": (paces((12, 1), (2, 2)), (5, inf)),
+        "never": (paces((1, 1), (2, 2)), (inf, inf)),
+        "stands": (paces((0, 0), (0, 0)), (inf, inf)),
+        "as fast but for a rounding error": (paces((2 + 1e-10, 2), (2, 2)), (inf, inf)),
+        "nothing is unread": ({**unread(0), **paces((1, 1), (2, 2))}, (0, 0)),
+        "no pace": ({}, (nan, nan)),
+        "one pace": (paces((12, nan), (2, nan)), (5, 6)),
+        "it is not known how fast the log grows": (paces((12, 7), (nan, nan)), (nan, nan)),
+        "no upper bound": ({**good, "has_most": False, "has_least": False}, (0, 12)),
+        "no lag": ({**good, "has_end": False}, (nan, nan)),
+    }
+
+    assert wrong(cases, *DRAIN) == {}
+    fast = measured([good, paces((nan, 7), (nan, 2))]).partitions
+    assert (fast.consumed.tolist(), fast.produced.tolist()) == ([12, 7], [2, 2])
+
+
+def test_a_margin_is_what_runs_out_first() -> None:
+    cases: Cases = {
+        "by the pace of the log start": ({"start_pace": 2}, (50,)),
+        "by retention": ({"retention_s": 1000.0}, (905,)),
+        "by pace, which is sooner": ({"start_pace": 2, "retention_s": 1000.0}, (50,)),
+        "by retention, which is sooner": ({"start_pace": 2, "retention_s": 100.0}, (5,)),
+        "longer than retention": ({"retention_s": 60.0}, (0,)),
+        "kept for ever": ({"retention_s": inf}, (inf,)),
+        "the start stands, retention unknown": ({"start_pace": 0}, (nan,)),
+        "nothing known": ({}, (nan,)),
+        "thirty years are never": ({"start_pace": 1e-8}, (inf,)),
+        "no start": ({"start_pace": 2, "has_start": False}, (nan,)),
+        "reached": ({"start": 100, "start_pace": 2}, (0,)),
+        "passed": ({"start": 101, "retention_s": inf}, (0,)),
+        "nothing is unread": ({**unread(0), "start_pace": 2, "retention_s": 1.0}, (inf,)),
+        "no lag": ({"has_end": False, "start_pace": 2}, (nan,)),
+    }
+
+    assert wrong(cases, "margin_s") == {}
+
+
+def test_what_is_lacking_is_said() -> None:
+    configured: Line = {"retention_s": inf}
+    cases = {
+        "nothing": (configured, Lack.NOTHING),
+        "no right to read the configuration": ({}, Lack.NO_CONFIG),
+        "no log end": ({**configured, "has_end": False}, Lack.NO_END),
+        "no round": ({**configured, "has_most": False}, Lack.NO_END),
+        "no log start": ({**configured, "has_start": False}, Lack.NO_START),
+        "compacted": ({**configured, "is_compacted": True}, Lack.COMPACTED),
+        "older than all rounds": (
+            {**configured, "not_yet_s": -inf, "perhaps_s": nan},
+            Lack.NO_HISTORY,
+        ),
+        "nothing committed": ({**configured, "has_commit": False, **both(0)}, Lack.NO_COMMIT),
+    }
+
+    assert {name: lacks(given) for name, (given, _) in cases.items()} == {
+        name: expected for name, (_, expected) in cases.items()
+    }
+
+
+def of_groups(*groups: list[Line]) -> tuple[Readings, np.ndarray, list[Line]]:
+    lines = [line for group in groups for line in group]
+    return read_lines(lines), np.cumsum([0, *map(len, groups)]), lines
+
+
+def test_a_group_is_the_worst_of_its_partitions_and_the_sum_of_lags() -> None:
+    unknown: Line = {"has_end": False, "has_most": False, "lost": UNKNOWN}
+    idle = {**unread(0), "visible_s": inf, "not_yet_s": 990.0, "perhaps_s": nan}
+    bounded: Line = {"has_most": False, "has_least": False}
+    late: Line = {"visible_s": 500.0, "not_yet_s": 490.0, "perhaps_s": 495.0, "lost": 7}
+    names = (*LAG, "lost", "age_s", "age_line", "margin_s", "consumed", "drain_high_s")
+    cases: dict[str, tuple[list[Line], tuple[float, ...]]] = {
+        "one": ([{}], (60, 50, 60, 0, 95, 0, nan, nan, nan)),
+        "the oldest": ([{}, late, idle], (120, 100, 120, 7, 505, 2, inf, nan, nan)),
+        "an unknown one is left out": ([unknown, {}], (60, 50, 60, 0, 95, 5, nan, nan, nan)),
+        "unknown": ([unknown, unknown], (*NO_LAG, UNKNOWN, nan, 6, nan, nan, 0)),
+        "one without a bound": ([{}, bounded], (120, 50, UNKNOWN, 0, 95, 8, nan, nan, nan)),
+        "the last to be read": (
+            [paces((12, 12), (0, 0)), paces((6, 6), (0, 0)), unknown],
+            (120, 100, 120, 0, 95, 10, nan, 18, 10),
+        ),
+        "the first to be reached": (
+            [{"start_pace": 2}, {"start_pace": 5}, idle],
+            (120, 100, 120, 0, 95, 13, 20, nan, nan),
+        ),
+        "too many to count": (
+            [{**both(0), "end": MOST, "end_least": MOST, "end_most": MOST}] * 2,
+            (MOST, MOST, MOST, 0, 95, 16, nan, nan, nan),
+        ),
+    }
+    read, first, lines = of_groups(*(group for group, _ in cases.values()))
+
+    groups = measure([read], first, retention(lines)).groups
+
+    assert wrong_rows(groups, names, cases) == {}
+
+
+def test_another_member_helps_only_where_something_moves() -> None:
+    cases: dict[str, tuple[list[Line], tuple[float]]] = {
+        "reads": ([{}, {}], (120,)),
+        "idle": ([unread(0)], (0,)),
+        "beyond the end": ([both(200)], (0,)),
+        "poison": ([{"is_stuck": True}, {}], (60,)),
+        "nothing but poison": ([{"is_stuck": True}], (0,)),
+        "markers": ([look(100, 160, 160)], (0,)),
+        "markers that it has passed": (
+            [{"commit": 161, "end": 161, **look(100, 160, 160)}],
+            (0,),
+        ),
+        "unknown": ([{"has_end": False}], (UNKNOWN,)),
+        "a part is unknown, another idle": ([{"has_end": False}, unread(0)], (UNKNOWN,)),
+        "a part is unknown, another is read": ([{"has_end": False}, {}], (60,)),
+        "at the stable end": ([{"is_held": True, "stable": 100}], (0,)),
+    }
+    read, first, lines = of_groups(*(group for group, _ in cases.values()))
+
+    groups = measure([read], first, retention(lines)).groups
+
+    assert wrong_rows(groups, ("scalable_lag",), cases) == {}
+
+
+def test_parts_make_the_same_numbers_as_a_whole() -> None:
+    lines = [{}, unread(3), look(100, 160, 160), {"start": 130, "retention_s": 200.0}]
+    first = np.array([0, 1, 4])
+
+    whole = measure([read_lines(lines)], first, retention(lines))
+    parts = measure((read_lines([line]) for line in lines), first, retention(lines))
+
+    for some, all_ in ((whole.partitions, parts.partitions), (whole.groups, parts.groups)):
+        for name, column in vars(some).items():
+            assert np.array_equal(column, getattr(all_, name), equal_nan=column.dtype.kind == "f")
+
+
+def test_no_group_has_no_number() -> None:
+    numbers = measured([])
+
+    assert len(numbers.partitions.lag) == len(numbers.groups.lag) == 0
+
+
+def life(members: int, empty_since_s: float) -> GroupLife:
+    columns: dict[str, Any] = dict.fromkeys(GroupLife.__dataclass_fields__, np.zeros(1))
+    columns |= {"member_count": np.array([members]), "empty_since_s": np.array([empty_since_s])}
+    return GroupLife(**columns)
+
+
+def test_offsets_expire_some_time_after_the_last_member_left() -> None:
+    cases = {
+        "has members": (life(2, 0), 600, inf),
+        "has members again": (life(1, 900), 600, inf),
+        "empty": (life(0, 900), 600, 500),
+        "empty for too long": (life(0, 100), 600, 0),
+        "a broker's clock is ahead": (life(0, 1100), 600, 700),
+        "it is not known how long": (life(0, 900), None, nan),
+        "nothing is known of members": (life(0, 0), 600, nan),
+    }
+
+    found = {name: expires_s(each, 1, kept_s, 1000)[0] for name, (each, kept_s, _) in cases.items()}
+
+    wrong = {
+        name: found[name]
+        for name, (*_, expected) in cases.items()
+        if not np.array_equal(found[name], expected, equal_nan=True)
+    }
+    assert wrong == {}

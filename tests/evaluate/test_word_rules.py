@@ -1,0 +1,168 @@
+"""Warren's words on single partitions: rhythm, trend, and what ends a verdict.
+
+Whole stories are in `tests/judgement`; here are the corners that no story has.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from support.scenario_run import Said, run
+
+from warren.evaluate import rhythm, trend
+from warren.evaluate.reasons import in_words
+from warren.evaluate.rhythm import Pauses
+from warren.model.memory import FIELDS, LOWS, Memory, Past
+
+LINE = ("billing", "orders", 0)
+MEMBERS = {"m1": {"subscribed": ["orders"], "assigned": {"orders": [0]}}}
+DAY_S = 86_400
+
+
+def memory(lines: int = 1) -> tuple[Memory, Past]:
+    columns = {name: np.zeros((lines, *width), kind) for name, (width, kind) in FIELDS.items()}
+    return (
+        Memory._make(columns[name] for name in Memory._fields),
+        Past._make(columns[name] for name in Past._fields),
+    )
+
+
+def after(*pauses: tuple[float, int]) -> tuple[float, float]:
+    """The longest regular pause and the period, after pauses that ended at some second."""
+    known, past = memory()
+    for took_s, ended_s in pauses:
+        place = np.zeros(1, np.int64)
+        ended = np.array([took_s], np.float32), np.array([ended_s], np.uint32)
+        rhythm.learn_pauses(known, past, Pauses(place, place, *ended))
+    return float(rhythm.regular(past.pauses)[0]), float(known.period_s[0])
+
+
+def test_a_pause_is_regular_when_it_came_twice() -> None:
+    cases = {
+        "never": ((), 0),
+        "once": (((600, 1000),), 0),
+        "twice": (((600, 1000), (590, 2000)), 590),
+        "an outage among deploys": (((100, 1000), (9000, 12000), (110, 14000)), 110),
+        "too short to matter": (((5, 1000), (5, 1010), (5, 1020)), 0),
+        "forgotten after a day": (((600, 1000), (600, 1000 + 2 * DAY_S)), 0),
+        "a long one is remembered longer": (((DAY_S, 10), (DAY_S, 10 + 8 * DAY_S)), DAY_S),
+    }
+
+    wrong = [
+        (name, after(*each)[0]) for name, (each, right) in cases.items() if after(*each)[0] != right
+    ]
+
+    assert wrong == []
+
+
+def test_the_period_is_from_the_beginning_of_one_run_to_the_next() -> None:
+    runs = [(500.0, 600 * number) for number in range(1, 8)]
+
+    assert after(*runs)[1] == pytest.approx(600, rel=0.01)
+
+
+def trend_of(lows: Sequence[float], every_s: int = 75, noise: float = 0) -> bool:
+    _, past = memory()
+    held = lows[-LOWS:]
+    past.lows[0, LOWS - len(held) :] = held
+    past.lows_s[0, LOWS - len(held) :] = 1000 + every_s * np.arange(len(held))
+    return bool(trend.is_rising(past, np.zeros(1, np.int64), np.array([noise], np.float32))[0])
+
+
+def test_falling_behind_is_a_trend_and_not_a_step() -> None:
+    cases = {
+        "grows": ([*range(0, 800, 100)], True),
+        "grows with dips": ([0, 100, 190, 180, 300, 420, 500, 610], True),
+        "a burst": ([0, 0, 0, 0, 0, 0, 0, 5000], False),
+        "a burst being drained": ([0, 0, 5000, 4000, 3000, 2000, 1000, 500], False),
+        "up and down": ([100, 300, 100, 300, 100, 300, 100, 300], False),
+        "level": ([500] * 8, False),
+        "too few": ([0, 100, 200], False),
+    }
+
+    wrong = [name for name, (lows, right) in cases.items() if trend_of(lows) != right]
+
+    assert wrong == []
+    assert not trend_of([*range(0, 80, 10)], noise=100)
+
+
+def scenario(*events: Sequence[object], until: int = 3600, **settings: object) -> dict[str, object]:
+    begin = [[0, "members", "billing", MEMBERS]]
+    return {
+        "id": "own",
+        "settings": settings,
+        "topics": {"orders": {"partitions": 1, "start": 0, "end": 0}},
+        "events": sorted([*begin, *events], key=lambda event: event[0]),  # type: ignore[arg-type,return-value]
+        "until": until,
+    }
+
+
+def commits(begin: int, end: int, every: int, rate: int = 10) -> list[list[object]]:
+    return [[at, "commit", "billing", "orders", 0, rate * at] for at in range(begin, end, every)]
+
+
+GROWS = [0, "grow", "orders", 0, 10]
+
+
+def said_of(one: dict[str, object], *, delay_s: float = 0.0) -> Said:
+    return run([one], delay_s=delay_s)["warren"][0]
+
+
+def changes(said: Said) -> list[str]:
+    return [word for _, word in said.words[LINE]]
+
+
+def test_one_true_change_is_one_change_of_words() -> None:
+    stops = scenario(GROWS, *commits(5, 900, 5), *commits(2000, 3600, 5))
+
+    said = said_of(stops)
+
+    assert changes(said) == ["OK", "STOP", "OK"]
+    assert len(said.opened["billing"]) == 1
+
+
+def test_reading_late_changes_no_word() -> None:
+    stops = scenario(GROWS, *commits(5, 900, 5), *commits(2000, 3600, 5))
+
+    assert changes(said_of(stops, delay_s=120)) == ["OK", "STOP", "OK"]
+
+
+def test_a_group_that_is_silent_while_no_broker_answers_has_not_stopped() -> None:
+    away, back = [902, "broker", "away"], [2402, "broker", "back"]
+    halts, goes_on = [902, "grow", "orders", 0, 0], [2402, "grow", "orders", 0, 10]
+    later = [
+        [at, "commit", "billing", "orders", 0, 10 * (at - 1500)] for at in range(2410, 3600, 5)
+    ]
+    outage = scenario(GROWS, *commits(5, 900, 5), away, halts, back, goes_on, *later)
+
+    said = said_of(outage)
+
+    assert changes(said) == ["OK", "STALE", "OK"]
+    assert said.opened == {}
+
+
+def test_policies_decide_what_is_late_and_what_pages() -> None:
+    slow = [[at, "commit", "billing", "orders", 0, 8 * at] for at in range(5, 3600, 5)]
+    cases: dict[str, tuple[dict[str, object], list[str], bool]] = {
+        "none": ({}, ["OK", "WARN"], True),
+        "an hour": ({"max-time-lag": 3600}, ["OK"], False),
+        "five minutes": ({"max-time-lag": 300}, ["OK", "WARN"], True),
+        "enough lag allowed": ({"allowed-lag": 100_000}, ["OK"], False),
+        "WARN does not page": ({"pages": ["STOP"]}, ["OK", "WARN"], False),
+        "ignored": ({"ignore": True}, ["OK", "WARN"], False),
+    }
+
+    told = [scenario(GROWS, *slow, policy={"billing": each}) for each, _, _ in cases.values()]
+
+    wrong = {}
+    for (name, (_, words, is_told)), said in zip(cases.items(), run(told)["warren"], strict=True):
+        if (changes(said), bool(said.opened)) != (words, is_told):
+            wrong[name] = changes(said), said.opened
+
+    assert wrong == {}
+
+
+def test_seconds_are_told_as_people_say_them() -> None:
+    cases = {0.51: "0.51 s", 42.4: "42 s", 119: "119 s", 420: "7 min", 9000: "2 h", 3e5: "3 days"}
+
+    assert {seconds: in_words(seconds) for seconds in cases} == cases

@@ -1,0 +1,141 @@
+"""The past of a group in the page: from memory at once, from the table, and when it is late."""
+
+import re
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from page.conftest import Look
+from page.past import HISTORY_CONFIG, Hesitating, Remembering, lived
+from page.town import Group, falls_behind
+from playwright.sync_api import Browser, Page, expect
+from pyspark.sql import SparkSession
+from support import history_rows
+from support.http_side import running
+
+HOUR_MS = 3_600_000
+DAYS = 7
+QUIET = (5 * 3600, 4 * 3600)  # nothing was watched so long ago
+# How many different colours a canvas has.
+COLOURS = """canvas => new Set(new Uint32Array(canvas.getContext("2d")
+    .getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size"""
+
+
+def tile(page: Page, label: str) -> str:
+    value = page.locator(".fact").filter(has=page.get_by_text(label, exact=True)).locator("dd")
+    return value.locator("span").first.inner_text()
+
+
+def test_the_last_hours_come_from_memory_and_agree_with_the_tiles(
+    look: Look, tmp_path: Path
+) -> None:
+    actions = Remembering(tmp_path / "history")
+    with running(tmp_path, HISTORY_CONFIG, actions) as started:
+        town = lived(actions)
+        started.publish(town.board())
+        page = look(started, "#/group/local/warehouse-sync", timezone_id="UTC")
+        read = page.locator(".chart .readout")
+        expect(page.locator(".incidents")).to_contain_text("not over")
+        assert tile(page, "ERR for").endswith("min")  # as history says: the page has just begun
+        now = read.inner_text()
+        assert f"all partitions {tile(page, 'Lag')}" in now
+        for period in ("1 h", "6 h"):
+            page.get_by_role("button", name=period, exact=True).click()
+            expect(page.locator(".period + .note")).to_have_text("")
+            expect(read).to_contain_text(f"all partitions {tile(page, 'Lag')}")
+            expect(page.locator(".strip .err")).to_have_count(1)
+            assert page.locator("canvas.heat").evaluate(COLOURS) > 2
+            assert page.locator(".chart canvas").evaluate(COLOURS) > 10
+        expect(page.locator(".chart .readout .ahead")).to_have_text(
+            "at this pace it never catches up"
+        )
+        assert page.url.endswith("/warehouse-sync?since=6h")
+        page.reload()
+        expect(page.get_by_role("button", name="6 h")).to_have_attribute("aria-pressed", "true")
+        end = page.evaluate("s => new Date(s * 1000).toISOString()", town.now_s - 60)
+        page.goto(f"{page.url.partition('?')[0]}?since=1h&until={end}")
+        page.reload()
+        expect(page.get_by_role("heading", name="Incidents from ")).to_be_visible()
+        expect(page.locator(".chart .readout .ahead")).to_have_count(0)
+        begin, until = (
+            f"{datetime.fromtimestamp(town.now_s - ago, UTC):%Y-%m-%dT%H:%M}" for ago in QUIET
+        )
+        page.get_by_label("From", exact=True).fill(begin)
+        page.get_by_label("To", exact=True).fill(until)
+        page.get_by_role("button", name="Show", exact=True).click()
+        expect(page.locator(".period + .note")).to_have_text("Nothing was kept in that time.")
+        address = page.url
+        page.goto("about:blank")
+
+    since, end = (f"{quote(each)}%3A00.000Z" for each in (begin, until))
+    assert address.endswith(f"?since={since}&until={end}")
+
+
+def test_a_week_comes_from_the_table(look: Look, tmp_path: Path, spark: SparkSession) -> None:
+    now_ms = int(time.time() * 1000)
+    hours = range(24 * DAYS - 2)
+    moments = {}
+    for hour in hours:
+        status, lag = (3, 900 + hour) if 40 <= hour < 60 else (1, 5)
+        moments[now_ms - (24 * DAYS - 1 - hour) * HOUR_MS] = [
+            history_rows.group("billing", status, lag),
+            history_rows.partition("billing", "orders", 0, 4 if status == 3 else 1, lag),
+        ]
+    directory = tmp_path / "history"
+    history_rows.write(spark, directory, moments)
+    actions = Remembering(directory)
+    with running(tmp_path, HISTORY_CONFIG, actions) as started:
+        town = lived(actions, [Group("billing", "orders", falls_behind)])
+        started.publish(town.board())
+        page = look(started, "#/group/local/billing?since=7d")
+        incidents = page.locator(".incidents")
+        expect(incidents).to_contain_text("20 h, lag up to 959", timeout=30_000)
+        expect(page.locator(".strip .err")).to_have_count(1)
+        expect(page.locator(".strip .ok")).to_have_count(2)
+        expect(page.locator(".chart .readout")).to_contain_text(
+            f"all partitions {tile(page, 'Lag')}"
+        )
+        page.goto("about:blank")
+
+
+def test_history_that_is_not_answered_is_told_and_asked_for_again(
+    browser: Browser, tmp_path: Path
+) -> None:
+    actions = Hesitating(tmp_path / "history")
+    page = browser.new_page()  # it complains about what the server refuses
+    with running(tmp_path, HISTORY_CONFIG, actions) as started:
+        town = lived(actions, [Group("billing", "orders", falls_behind)])
+        started.publish(town.board())
+        page.goto(f"http://127.0.0.1:{started.port}/#/group/local/billing?since=7d")
+        said = page.locator(".period + .note")
+        incidents = page.locator(".incidents")
+
+        expect(said).to_have_text(
+            "The past is not answered: others are being answered. Asked again in 2 s."
+        )
+        expect(incidents).to_contain_text("Asked again in 2 s.")
+        expect(said).to_have_text(
+            re.compile(r"^History is being read, for \d+ s now …$"), timeout=30_000
+        )
+        actions.go_on.set()
+        expect(incidents).to_contain_text("not over, lag up to ")
+        expect(said).to_have_text("")
+        page.close()
+
+
+def test_a_group_of_which_nothing_was_kept_has_no_incidents(
+    browser: Browser, tmp_path: Path
+) -> None:
+    page = browser.new_page()
+    actions = Remembering(tmp_path / "history", reaches_s=30 * 86_400)
+    with running(tmp_path, HISTORY_CONFIG, actions) as started:
+        others = Remembering(tmp_path / "other")
+        town = lived(others, [Group("billing", "orders", falls_behind)])
+        started.publish(town.board())
+        page.goto(f"http://127.0.0.1:{started.port}/#/group/local/billing")
+
+        expect(page.locator(".incidents")).to_have_text("None.")
+        page.get_by_role("button", name="6 h").click()
+        expect(page.locator(".period + .note")).to_have_text("Nothing was kept in that time.")
+        page.close()
