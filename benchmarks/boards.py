@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from warren.model.arrays import Ints
 from warren.model.board import Board, ClusterBoard, SharedFile, StoredWindows, TopicEnds
+from warren.model.numbers import GroupNumbers, Method, Numbers, PartitionNumbers
 from warren.model.verdicts import Edge, GroupVerdicts, PartitionVerdicts, Verdicts
 
 OWNERS = 100
@@ -45,8 +47,56 @@ def board(groups: int, width: int, moment_ms: int) -> Board:
     )
     nothing = StoredWindows(SharedFile(), 10, np.zeros(0, np.int32))
     grows = np.ones(len(written), np.float32)
-    ends = TopicEnds(topics, first.astype(np.int64), written, grows)
-    return Board(moment_ms, {"local": ClusterBoard(verdicts, nothing, ends)})
+    ends = TopicEnds(topics, first.astype(np.int64), written, grows, np.zeros_like(written))
+    return Board(moment_ms, {"local": ClusterBoard(verdicts, nothing, ends, _numbers(verdicts))})
+
+
+def _numbers(verdicts: Verdicts) -> Numbers:
+    """As if every record came a second after the one before, and everybody kept the pace."""
+    lag, begin = verdicts.partitions.current_lag, verdicts.groups.first[:-1]
+    partitions = _partition_numbers(lag)
+    total = np.add.reduceat(lag, begin)
+    line = verdicts.groups.max_lag_line
+    groups = GroupNumbers(
+        lag=total,
+        lag_low=total,
+        lag_high=total,
+        age_s=partitions.age_s[line],
+        age_low_s=partitions.age_low_s[line],
+        age_high_s=partitions.age_high_s[line],
+        age_method=partitions.age_method[line],
+        age_line=line,
+        produced=np.add.reduceat(partitions.produced, begin),
+        consumed=np.add.reduceat(partitions.consumed, begin),
+        drain_low_s=np.maximum.reduceat(partitions.drain_low_s, begin),
+        drain_high_s=np.maximum.reduceat(partitions.drain_high_s, begin),
+        margin_s=np.minimum.reduceat(partitions.margin_s, begin),
+        lost=np.zeros(len(begin), np.int64),
+        scalable_lag=total,
+        expires_s=np.full(len(begin), np.inf, np.float32),
+    )
+    return Numbers(partitions, groups)
+
+
+def _partition_numbers(lag: Ints) -> PartitionNumbers:
+    age, one = lag.astype(np.float32), np.ones(len(lag), np.float32)
+    behind = lag > 0
+    return PartitionNumbers(
+        lag=lag,
+        lag_low=lag,
+        lag_high=lag + behind * 10,
+        age_s=age,
+        age_low_s=age,
+        age_high_s=age + 10 * behind,
+        age_method=np.where(behind, np.uint8(Method.BY_ENDS), np.uint8(Method.NOTHING_UNREAD)),
+        produced=one,
+        consumed=one,
+        drain_low_s=np.where(behind, np.float32(np.inf), np.float32(0)),
+        drain_high_s=np.where(behind, np.float32(np.inf), np.float32(0)),
+        margin_s=np.full(len(lag), np.inf, np.float32),
+        lost=np.zeros(len(lag), np.int64),
+        lack=np.zeros(len(lag), np.uint8),
+    )
 
 
 def _groups(partitions: PartitionVerdicts, first: np.ndarray, moment_ms: int) -> GroupVerdicts:

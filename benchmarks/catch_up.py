@@ -3,51 +3,35 @@
     PYTHONPATH=src:tests .venv/bin/python benchmarks/catch_up.py --burrow PATH --kminion PATH
 
 *Cold* is from process start. *Warm* is the same Spark session reading the topic again, as after a
-cluster was away. A peer that is not given is left out, and the result says so.
+cluster was away. `--baseline DIR` is a checkout of an older commit, for a cold run too. What is not
+given is left out, and the result says so.
 """
 
 import os
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 from measured import cpu_seconds, get, peak_mb, wait_until, where, write
+from monitors import (
+    AT_MOST_S,
+    GIVEN,
+    Program,
+    configure,
+    fill,
+    not_given,
+    programs,
+    scratch,
+)
 
 from warren.app import Monitor, monitoring, spark_session
 from warren.config import load
-from warren.demo.broker import Broker, free_ports
+from warren.demo.broker import Broker
 
-AT_MOST_S = 900
-CONFIGURATION = """
-[general]
-pidfile = "{directory}/{name}.pid"
-[logging]
-level = "error"
-[client-profile.p]
-kafka-version = "2.8.0"
-[cluster.local]
-class-name = "kafka"
-servers = ["{bootstrap}"]
-client-profile = "p"
-[consumer.local]
-class-name = "kafka"
-cluster = "local"
-servers = ["{bootstrap}"]
-client-profile = "p"
-[evaluator.default]
-class-name = "caching"
-expire-cache = 1
-[httpserver.default]
-address = "127.0.0.1:{port}"
-"""
+PAUSE_S = {"warren": 0.1, "burrow": 1.0, "kminion": 0.2}
 
 
 class Run(NamedTuple):
@@ -59,13 +43,15 @@ class Run(NamedTuple):
 
 
 @click.command()
-@click.option("--burrow", type=click.Path(exists=True, path_type=Path))
-@click.option("--kminion", type=click.Path(exists=True, path_type=Path))
+@click.option("--baseline", type=GIVEN, help="A checkout of an older commit.")
+@click.option("--burrow", type=GIVEN)
+@click.option("--kminion", type=GIVEN)
 @click.option("--groups", default=500)
 @click.option("--partitions", default=1_000)
 @click.option("--rounds", default=6)
 @click.option("--repeat", default=3, help="Warm runs; the median counts.")
 def main(
+    baseline: Path | None,
     burrow: Path | None,
     kminion: Path | None,
     groups: int,
@@ -77,45 +63,23 @@ def main(
     with Broker(offsets_partitions=50, heap="1g") as broker, scratch() as directory:
         fill(broker.bootstrap, groups, partitions, rounds)
         expect = (groups, partitions, rounds)
-        runs = [_warren_cold(broker.bootstrap, directory, expect)]
-        runs += _warren_warm(broker.bootstrap, directory, expect, repeat)
-        if burrow:
-            runs.append(_burrow(burrow, broker.bootstrap, directory))
-        if kminion:
-            runs.append(_kminion(kminion, broker.bootstrap))
-    write("catch_up.md", _report(runs, groups * partitions * rounds, about, burrow, kminion))
+        runs = [
+            _cold(program, broker.bootstrap, directory, expect)
+            for program in programs(baseline, burrow, kminion)
+        ]
+        runs[1:1] = _warren_warm(broker.bootstrap, directory, expect, repeat)
+    left_out = not_given(baseline=baseline, Burrow=burrow, kminion=kminion)
+    write("catch_up.md", _report(runs, groups * partitions * rounds, about, left_out))
 
 
-@contextmanager
-def scratch() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="warren-benchmark-") as directory:
-        yield Path(directory)
-
-
-def fill(bootstrap: str, groups: int, partitions: int, rounds: int) -> None:
-    sizes = {"--groups": groups, "--partitions": partitions, "--rounds": rounds}
-    arguments = [text for option in sizes.items() for text in map(str, option)]
-    command = [sys.executable, "-m", "support.loader", "--bootstrap", bootstrap]
-    subprocess.run([*command, *arguments], check=True)
-
-
-def configure(directory: Path, name: str, bootstrap: str) -> tuple[Path, str]:
-    """Burrow's configuration file, which is ours, and the address it will answer on."""
-    (port,) = free_ports(1)
-    place = directory / name
-    place.mkdir()
-    text = CONFIGURATION.format(directory=directory, name=name, bootstrap=bootstrap, port=port)
-    (place / "burrow.toml").write_text(text)
-    return place, f"http://127.0.0.1:{port}"
-
-
-def _warren_cold(bootstrap: str, directory: Path, expect: tuple[int, int, int]) -> Run:
-    place, url = configure(directory, "warren", bootstrap)
-    command = [sys.executable, "-m", "warren", "serve", "--config-dir", str(place)]
-    with running(command) as pid:
-        seconds = wait_until(lambda: get(f"{url}/burrow/admin/ready")[0] == 200, 0.1, AT_MOST_S)
+def _cold(program: Program, bootstrap: str, directory: Path, expect: tuple[int, int, int]) -> Run:
+    with program.start(directory, bootstrap) as (pid, url):
+        seconds = wait_until(lambda: program.is_ready(url), PAUSE_S[program.kind], AT_MOST_S)
+        used, peak = cpu_seconds(pid), peak_mb(pid)
+        if program.kind != "warren":
+            return Run(program.name, seconds, used, peak, program.version)
         _check_answers(url, expect)
-        return Run("Warren, cold", seconds, cpu_seconds(pid), peak_mb(pid))
+        return Run(f"{program.name}, cold", seconds, used, peak)
 
 
 def _check_answers(url: str, expect: tuple[int, int, int]) -> None:
@@ -160,78 +124,24 @@ def is_ready(monitor: Monitor) -> bool:
     return bool(monitor.board.health.ready)
 
 
-def _burrow(binary: Path, bootstrap: str, directory: Path) -> Run:
-    place, url = configure(directory, "burrow", bootstrap)
-    # Asking more often than this makes Burrow lose commits; its own group tells how far it is.
-    own = f"{url}/v3/kafka/local/consumer/burrow-local/lag"
-
-    def is_done() -> bool:
-        code, answer = get(own)
-        return code == 200 and bool(answer["status"]["totallag"] == 0)
-
-    with running([str(binary), "--config-dir", str(place)]) as pid:
-        seconds = wait_until(is_done, 1, AT_MOST_S)
-        return Run("Burrow", seconds, cpu_seconds(pid), peak_mb(pid), _version(binary))
-
-
-def _kminion(binary: Path, bootstrap: str) -> Run:
-    (port,) = free_ports(1)
-    settings = {
-        "KAFKA_BROKERS": bootstrap,
-        "MINION_CONSUMERGROUPS_SCRAPEMODE": "offsetsTopic",
-        "EXPORTER_HOST": "127.0.0.1",
-        "EXPORTER_PORT": str(port),
-        "LOGGER_LEVEL": "error",
-    }
-    with running([str(binary)], settings) as pid:
-        ready = f"http://127.0.0.1:{port}/ready"
-        seconds = wait_until(lambda: get(ready)[0] == 200, 0.2, AT_MOST_S)
-        return Run("kminion", seconds, cpu_seconds(pid), peak_mb(pid), _version(binary))
-
-
-@contextmanager
-def running(command: list[str], environment: dict[str, str] | None = None) -> Iterator[int]:
-    process = subprocess.Popen(
-        command,
-        env={**os.environ, **(environment or {})},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield process.pid
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _version(binary: Path) -> str:
-    shown = subprocess.run(["go", "version", "-m", str(binary)], capture_output=True, check=False)
-    modules = [line.split() for line in shown.stdout.decode().splitlines() if "\tmod\t" in line]
-    return modules[0][2] if modules else ""
-
-
-def _report(
-    runs: list[Run], commits: int, about: str, burrow: Path | None, kminion: Path | None
-) -> str:
-    peer = next((run for run in runs if run.name == "Burrow"), None)
+def _report(runs: list[Run], commits: int, about: str, left_out: str) -> str:
+    peers = [run for run in runs if run.name in {"Burrow", "kminion"} or " at " in run.name]
+    beside = "".join(f" times {run.name} |" for run in peers)
     lines = [
         f"# Reading {commits:,} commits to verdicts",
         "",
         f"{about}. One broker, the same for all.",
         "",
-        "| | seconds | commits/s | times Burrow | CPU µs/commit | peak MB | |",
-        "|---|---|---|---|---|---|---|",
+        f"| | seconds | commits/s |{beside} CPU µs/commit | peak MB | |",
+        "|---|---|---|" + "---|" * len(peers) + "---|---|---|",
     ]
     for run in runs:
-        times = f"{peer.seconds / run.seconds:.1f}" if peer else ""
+        times = "".join(f" {peer.seconds / run.seconds:.2f} |" for peer in peers)
         lines.append(
-            f"| {run.name} | {run.seconds:.1f} | {commits / run.seconds:,.0f} | {times} "
-            f"| {run.cpu_s / commits * 1e6:.1f} | {run.peak_mb:,.0f} | {run.note} |"
+            f"| {run.name} | {run.seconds:.1f} | {commits / run.seconds:,.0f} |{times} "
+            f"{run.cpu_s / commits * 1e6:.1f} | {run.peak_mb:,.0f} | {run.note} |"
         )
-    absent = [name for name, path in (("Burrow", burrow), ("kminion", kminion)) if path is None]
-    if absent:
-        lines += ["", f"Not run, because no binary was given: {', '.join(absent)}."]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(["", left_out] if left_out else [])]) + "\n"
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import statistics
 from pathlib import Path
 
 import click
-from catch_up import configure, fill, scratch
 from measured import where, write
+from monitors import configure, fill, scratch
 from request_load import catch_up_s
 from support.servers.spark_cluster import SparkCluster
 

@@ -34,7 +34,7 @@ import pyarrow.parquet as pq
 from boards import MINUTE_MS, board
 from measured import cpu_seconds, where, write
 from pyspark.sql import SparkSession
-from tick import INTERVALS, NOW, commits, log_ends
+from tick import INTERVALS, NOW, Logs
 
 from warren.config import HistorySettings
 from warren.evaluate.judge import JudgeSettings, judge
@@ -94,10 +94,10 @@ class Ticks:
 
     def __init__(self, partitions: int) -> None:
         self._windows = Windows(INTERVALS)
-        counts = {f"topic-{number}": WIDTH for number in range(partitions // WIDTH)}
-        self._windows.set_log_ends(log_ends(partitions), counts)
+        logs = Logs(partitions)
+        self._windows.set_log_ends(logs.ends(NOW), logs.counts)
         for turn in range(INTERVALS):
-            for batch in commits(partitions, turn):
+            for batch in logs.commits(turn):
                 self._windows.fold(batch, NOW)
         self._seconds: list[float] = []
         self._stop = threading.Event()

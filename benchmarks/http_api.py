@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
-from catch_up import AT_MOST_S, configure, fill, running, scratch
 from measured import get, wait_until, where, write
+from monitors import AT_MOST_S, configure, fill, running, scratch
 
 from warren.demo.broker import Broker
 

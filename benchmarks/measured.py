@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 TICKS = os.sysconf("SC_CLK_TCK")
 RESULTS = Path(__file__).parent / "results"
@@ -54,6 +54,63 @@ def _memory_mb(pid: int, field: str) -> float:
     return total / 1024
 
 
+class Memory(NamedTuple):
+    """Megabytes; `shared` counts a page of several processes once (PSS), the others each time."""
+
+    python: float
+    java: float
+    shared_python: float
+    shared_java: float
+
+
+def memory(pid: int) -> Memory:
+    """What the processes hold now, Java apart from the rest."""
+    kilobytes = {"Rss": [0, 0], "Pss": [0, 0]}
+    for each in tree(pid):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            at = int(is_java(each))
+            for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines():
+                field, _, amount = line.partition(":")
+                if field in kilobytes:
+                    kilobytes[field][at] += int(amount.split()[0])
+    return Memory(*(amount / 1024 for amount in kilobytes["Rss"] + kilobytes["Pss"]))
+
+
+def threads(pid: int) -> tuple[int, int]:
+    """Of the Python processes and of Java."""
+    counts = [0, 0]
+    for each in tree(pid):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for line in Path(f"/proc/{each}/status").read_text().splitlines():
+                if line.startswith("Threads:"):
+                    counts[is_java(each)] += int(line.split()[1])
+    return counts[0], counts[1]
+
+
+def is_java(pid: int) -> bool:
+    return Path(f"/proc/{pid}/exe").readlink().name == "java"
+
+
+class Busy:
+    """The share of a core that a process tree uses, and that the whole machine does."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._began = time.monotonic()
+        self._cpu_s, self._machine_s = cpu_seconds(pid), machine_seconds()
+
+    def so_far(self) -> tuple[float, float]:
+        passed_s = time.monotonic() - self._began
+        of_tree = cpu_seconds(self._pid) - self._cpu_s
+        return of_tree / passed_s, (machine_seconds() - self._machine_s) / passed_s
+
+
+def machine_seconds() -> float:
+    """CPU seconds that all processes of the machine have used."""
+    fields = [int(field) for field in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    return (sum(fields) - fields[3] - fields[4]) / TICKS  # but idle, and waiting for a disk
+
+
 def get(url: str) -> tuple[int, Any]:
     """Status and body, as JSON where it is; 0 while nobody listens."""
     try:
@@ -90,14 +147,16 @@ def where() -> str:
         if line.startswith("model name")
     )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
-    ).stdout.strip()
     return (
         f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, {platform.system()}, "
-        f"Python {platform.python_version()}, commit {commit}, "
+        f"Python {platform.python_version()}, commit {commit()}, "
         f"load {os.getloadavg()[0]:.1f} before the run"
     )
+
+
+def commit(checkout: Path = RESULTS.parent) -> str:
+    command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def write(name: str, text: str) -> None:

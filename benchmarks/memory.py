@@ -7,8 +7,8 @@ import sys
 import time
 
 import click
-from catch_up import AT_MOST_S, configure, fill, running, scratch
 from measured import get, now_mb, where, write
+from monitors import AT_MOST_S, configure, fill, running, scratch
 
 from warren.demo.broker import Broker
 

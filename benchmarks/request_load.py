@@ -18,8 +18,9 @@ from functools import partial
 from pathlib import Path
 
 import click
-from catch_up import AT_MOST_S, configure, fill, is_ready, scratch
+from catch_up import is_ready
 from measured import wait_until, where, write
+from monitors import AT_MOST_S, configure, fill, scratch
 from pyspark.sql import SparkSession
 
 from warren.app import monitoring, spark_session

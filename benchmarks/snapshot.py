@@ -16,7 +16,7 @@ from pathlib import Path
 from uuid import UUID
 
 from measured import where, write
-from tick import INTERVALS, NOW, WIDTH, commits, log_ends
+from tick import INTERVALS, NOW, WIDTH, Logs
 
 from warren.config import Consumer, Storage
 from warren.evaluate.judge import JudgeSettings
@@ -117,13 +117,13 @@ def members(groups: int) -> Iterator[Event]:
 
 
 def fill(cluster: ClusterState, partitions: int) -> None:
-    counts = {f"topic-{n}": WIDTH for n in range(partitions // WIDTH)}
-    ids = {topic: UUID(int=number) for number, topic in enumerate(counts)}
-    cluster.windows.set_log_ends(log_ends(partitions), counts)
-    cluster.topics, cluster.ends_s = TopicListing(counts, {}, ids), NOW
+    logs = Logs(partitions)
+    ids = {topic: UUID(int=number) for number, topic in enumerate(logs.counts)}
+    cluster.windows.set_log_ends(logs.ends(NOW), logs.counts)
+    cluster.topics, cluster.ends_s = TopicListing(logs.counts, {}, ids), NOW
     cluster.membership.name_topics(cluster.topics.names)
     for turn in range(INTERVALS):
-        for batch in commits(partitions, turn):
+        for batch in logs.commits(turn):
             cluster.windows.fold(batch, NOW)
     changes = cluster.membership.fold(members(partitions // WIDTH))
     assert sum(map(len, changes.owners.values())) == partitions

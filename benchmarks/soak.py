@@ -26,11 +26,11 @@ from statistics import mean
 from typing import NamedTuple
 
 import click
-from catch_up import configure, running, scratch
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from measured import get, now_mb, tree, wait_until, where, write
+from measured import get, is_java, now_mb, tree, wait_until, where, write
+from monitors import configure, running, scratch
 
 from warren.demo.broker import Broker, make_offsets_topic
 
@@ -192,7 +192,7 @@ def main(minutes: float) -> None:
 
 def _samples(url: str, pid: int, churn: Churn, seconds: float) -> list[Sample]:
     samples: list[Sample] = []
-    began, java = time.monotonic(), next(filter(_is_java, tree(pid)))
+    began, java = time.monotonic(), next(filter(is_java, tree(pid)))
     look, heap_mb = -1, 0.0
     while (passed := time.monotonic() - began) < seconds:
         if look != (now := int(passed / seconds * LOOKS)):
@@ -217,10 +217,6 @@ def _heap_mb(java: int) -> float:
     used = re.search(r"heap.* used (\d+)K", told)
     assert used, told
     return int(used[1]) / 1024
-
-
-def _is_java(pid: int) -> bool:
-    return Path(f"/proc/{pid}/exe").readlink().name == "java"
 
 
 def _report(about: str, minutes: float, samples: list[Sample]) -> str:
