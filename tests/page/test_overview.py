@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from page.conftest import Look
 from page.town import HOSTILE, Group, Town, falls_behind, keeps_up, stalls
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from support.boards import NOW_S, cluster_board, windows_of
 from support.http_side import Running, running
 
@@ -140,6 +140,32 @@ def test_going_back_finds_the_list_as_it_was(look: Look, crowded: Running) -> No
 
     page.get_by_role("link", name=group).click()  # the row may be drawn elsewhere by now
     expect(page.locator("h1")).to_have_text(group)
+    page.go_back()
+
+    expect(page.get_by_role("link", name=group)).to_be_visible()
+
+
+def test_an_answer_that_comes_after_leaving_does_not_forget_where_the_list_stood(
+    look: Look, crowded: Running
+) -> None:
+    page = look(crowded, "#/?sort=name")
+    expect(page.locator(ROWS).first).to_be_visible()
+    held = list[Route]()
+    page.route("**/v4/overview", lambda asked: asked.continue_() if held else held.append(asked))
+    page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")  # asks for news
+    for _ in range(500):
+        page.wait_for_timeout(20)
+        if held:
+            break
+    page.locator(".list").evaluate("list => { list.scrollTop = 100_000 }")
+    expect(page.locator(ROWS).nth(12)).not_to_contain_text("group-00012")
+    group = page.locator(ROWS).nth(12).locator("a").inner_text()
+
+    page.get_by_role("link", name=group).click()
+    expect(page.locator("h1")).to_have_text(group)
+    with page.expect_response("**/v4/overview"):
+        held[0].continue_()
+    page.wait_for_timeout(200)  # longer than the list takes to draw it
     page.go_back()
 
     expect(page.get_by_role("link", name=group)).to_be_visible()

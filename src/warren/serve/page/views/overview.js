@@ -31,6 +31,7 @@ export function overviewView({ query }) {
     columns: (query.get("columns") ?? "").split(",").filter(Boolean),
   };
   const state = { answer: null, rows: [], isWide: false, columns: [] };
+  let isOpen = true;
 
   const search = h("input", {
     type: "search",
@@ -159,7 +160,7 @@ export function overviewView({ query }) {
   addEventListener("resize", arrange);
 
   function goBack() {
-    if (!left) return;
+    if (!left || !isOpen) return;
     list.select(left.item, keyOf);
     list.element.scrollTop = left.top;
     left = null;
@@ -169,7 +170,9 @@ export function overviewView({ query }) {
     title: "Groups",
     element,
     async refresh() {
-      state.answer = await get("/v4/overview");
+      const answer = await get("/v4/overview");
+      if (!isOpen) return; // an answer for a list that was left does not touch where it stood
+      state.answer = answer;
       state.nowMs = state.answer.board.moment_ms;
       state.rows = rowsOf(state.answer);
       state.isWide = state.answer.clusters.length > 1;
@@ -189,6 +192,7 @@ export function overviewView({ query }) {
       }
     },
     close() {
+      isOpen = false;
       left = { top: list.element.scrollTop, item: list.items[list.selected] };
       list.close();
       removeEventListener("resize", arrange);
