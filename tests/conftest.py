@@ -26,8 +26,11 @@ from warren.spark.session import start_session, stop_session
 MakeTopics = Callable[..., None]
 
 # Java's second compiler pays after minutes; most servers here live for seconds, and there are many.
+# Without it Java has room for less compiled code, and a Spark that all tests share would go without
+# any compiler once that is full.
 os.environ.setdefault(
-    "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+    "JDK_JAVA_OPTIONS",
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -XX:-UsePerfData",
 )
 
 # Under `nohup`, or in the background of a script, these are ignored, and so they would be by every
