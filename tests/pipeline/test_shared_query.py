@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from threading import Event
 
+import pytest
 from pyspark.sql import SparkSession
 from structlog.testing import capture_logs
 from support import records
@@ -36,6 +37,13 @@ Caused by: org.apache.kafka.common.errors.TopicAuthorizationException: Not autho
 """
 
 
+@pytest.fixture(scope="module")
+def kafka(broker: Broker) -> Kafka:
+    made = Kafka(broker.bootstrap)
+    made.make_topic(TOPIC, 9)
+    return made
+
+
 def consumers_of(kafka: Kafka, offsets_topics: Sequence[str]) -> list[TopicConsumer]:
     """One for each topic, each of a cluster of its own."""
     found = []
@@ -65,10 +73,8 @@ def groups(topic_consumer: TopicConsumer) -> set[str]:
 
 
 def test_each_reader_gets_its_own_topic_and_nothing_is_lost_when_another_comes_or_goes(
-    spark: SparkSession, broker: Broker
+    spark: SparkSession, kafka: Kafka
 ) -> None:
-    kafka = Kafka(broker.bootstrap)
-    kafka.make_topic(TOPIC, 9)
     for number, topic in enumerate(OFFSETS):
         kafka.make_topic(topic, 0, 0)
         commit(kafka, topic, f"early-{number}", number)
@@ -100,10 +106,46 @@ def test_each_reader_gets_its_own_topic_and_nothing_is_lost_when_another_comes_o
     assert [line for line in told if line["log_level"] != "info"] == []
 
 
-def test_one_that_cannot_be_read_makes_the_others_read_alone(
-    spark: SparkSession, broker: Broker
+def test_one_with_a_silent_broker_reads_alone_and_disturbs_nobody(
+    spark: SparkSession, kafka: Kafka
 ) -> None:
-    kafka = Kafka(broker.bootstrap)
+    offsets = ("sound-offsets", "silent-offsets", "unanswered-offsets")
+    for topic in (*offsets, "probe-offsets"):
+        kafka.make_topic(topic, 0, 0)
+    consumers = consumers_of(kafka, offsets)
+    query = SharedQuery(spark, "shared", gather_s=0.2)
+    readers = [TopicReader(spark, each, CONNECTION, lambda: None, query) for each in consumers]
+    options = {"kafka.bootstrap.servers": kafka.bootstrap}
+    probe = TopicStream(TopicSource("probe-offsets", options, {0: 0}), HandOver())
+    of_silent, of_unanswered = consumers[1].cluster, consumers[2].cluster
+    of_silent.silent_brokers = [7]
+    topics = of_unanswered.topics
+    assert topics
+    of_unanswered.topics = topics._replace(  # with a partition that nobody answers for
+        counts={**topics.counts, offsets[2]: 3},
+        leaders={**topics.leaders, (offsets[2], 2): topics.leaders[offsets[2], 0]},
+    )
+
+    with ExitStack() as stack:
+        for reader, each in zip(readers, consumers, strict=True):
+            stack.enter_context(
+                beside("reader", lambda stop, r=reader, c=each: read_on(r, c, stop))  # type: ignore[misc]
+            )
+        turn = stack.enter_context(query.reading(probe, Event()))
+        for number in range(3):
+            for topic in offsets:
+                commit(kafka, topic, f"group-{number}", number)
+            eventually(lambda: [len(groups(each)) for each in consumers], [number + 1] * 3)
+        seen = [stream.source.topic for stream in turn.streams], turn.is_reading
+
+    assert sorted(seen[0]) == ["probe-offsets", "sound-offsets"]
+    assert seen[1]
+    assert consumers[2].progress.unanswered == [2]
+
+
+def test_one_that_cannot_be_read_makes_the_others_read_alone(
+    spark: SparkSession, kafka: Kafka
+) -> None:
     kafka.make_topic("readable-offsets", 0, 0)
     (topic_consumer,) = consumers_of(kafka, ["readable-offsets"])
     query = SharedQuery(spark, "shared", gather_s=1.0)

@@ -122,7 +122,7 @@ log = structlog.get_logger()
 POLL_S = 0.5
 LOG_EVERY_S = 5.0
 ANSWER_S = 5.0  # how long to wait at the start for a leader that may be frozen
-ALONE_S = 60.0
+ALONE_S, ALONE_AT_MOST_S = 60.0, 600.0
 RETRY_S = 30.0  # between attempts to read partitions whose leader did not answer
 
 
@@ -142,7 +142,7 @@ class TopicReader:
         self._changed = changed
         self._own = SharedQuery(spark, settings.name)
         self._shared = shared or self._own
-        self._alone_until = 0.0
+        self._alone_until, self._alone_s = -math.inf, ALONE_S
         is_restored = bool(topic_consumer.progress.position)
         if settings.start_latest and settings.backfill_earliest and not is_restored:
             topic_consumer.live_events = LiveEvents()
@@ -183,18 +183,17 @@ class TopicReader:
 
     def _follow(self, start: Positions, until: float, stop: threading.Event) -> None:
         """Fold what comes, until something asks for another start."""
-        assigned = {*start} | {*self._topic_consumer.progress.unanswered}
-        shortened = self._topic_consumer.progress.shortened
         stream, query = self._stream(start), self._shared
-        if time.monotonic() < self._alone_until:
+        if not self._may_share():
             query, until = self._own, min(until, self._alone_until)
+        starts_over = self._starts_over(start)
         with query.reading(stream, stop) as turn:
-            while self._assigned() == assigned and time.monotonic() < until:
-                # A partition that did not answer is checked with its retry.
-                if self._topic_consumer.is_topic_replaced or shortened & start.keys():
-                    return
+            while not stop.is_set():
                 # Others must not wait for brokers that do not answer.
-                if stop.is_set() or (turn.is_shared and self._topic_consumer.cluster.problem):
+                disturbs = turn.is_shared and not self._is_sound
+                if disturbs or starts_over() or time.monotonic() >= until:
+                    if turn.is_shared:
+                        self._stay_alone()
                     return
                 self._fold_next(self._topic_consumer, stream.hand_over)
                 self._log_progress()
@@ -202,10 +201,41 @@ class TopicReader:
                     self._note_end(turn)
                     return
 
+    def _starts_over(self, start: Positions) -> Callable[[], bool]:
+        """Whether reading must start over, because the topic is not what it was."""
+        topic_consumer = self._topic_consumer
+        assigned = {*start} | {*topic_consumer.progress.unanswered}
+        return lambda: bool(
+            self._assigned() != assigned
+            or topic_consumer.is_topic_replaced
+            # A partition that did not answer is checked with its retry.
+            or topic_consumer.progress.shortened & start.keys()
+        )
+
+    @property
+    def _is_sound(self) -> bool:
+        cluster = self._topic_consumer.cluster
+        unanswered = self._topic_consumer.progress.unanswered
+        return not (cluster.problem or cluster.silent_brokers or unanswered)
+
+    def _may_share(self) -> bool:
+        if self._shared is self._own:
+            return True
+        if not self._is_sound:
+            self._stay_alone()
+        return time.monotonic() >= self._alone_until
+
+    def _stay_alone(self) -> None:
+        """Read alone for a while, longer each time: who comes and goes disturbs all others."""
+        now = time.monotonic()
+        is_again = now < self._alone_until + ALONE_AT_MOST_S
+        self._alone_s = min(2 * self._alone_s, ALONE_AT_MOST_S) if is_again else ALONE_S
+        self._alone_until = now + self._alone_s
+
     def _note_end(self, turn: Turn) -> None:
         """Read alone for a while after a failure of a shared query: it shows whose it is."""
         if self._shared is not self._own and (turn.failure or not turn.is_shared):
-            self._alone_until = time.monotonic() + ALONE_S
+            self._stay_alone()
         if not turn.is_shared:
             raise StreamEnded(turn.failure or "no reason given")
 
