@@ -36,7 +36,8 @@ def run_ivy(
         capture_output=True,
         text=True,
         env=environ,
-        check=True,
+        cwd=class_list.parent,  # where a crash is described
+        check=False,
     )
 
 
@@ -87,6 +88,32 @@ def test_a_damaged_archive_is_ignored_in_silence(recording: Recording, tmp_path:
         said[name] = (done.stdout, done.stderr)
 
     assert {name: each for name, each in said.items() if each != (plain.stdout, "")} == {}
+
+
+def test_an_archive_that_java_crashes_over_is_removed(recording: Recording, tmp_path: Path) -> None:
+    class_archive.make(recording)
+    archive = recording.archive
+    whole = archive.file.read_bytes()
+    archive.file.chmod(0o600)
+    middle = len(whole) // 2
+    archive.file.write_bytes(whole[:middle] + bytes(1 << 16) + whole[middle + (1 << 16) :])
+
+    crashed = run_ivy(archive, tmp_path / "classes")
+    removed = [archive.remove_after(code) for code in (None, 0, 1, -9, crashed.returncode)]
+
+    assert removed == [False, False, False, False, True]
+    assert run_ivy(archive, tmp_path / "classes").returncode == 0
+
+
+def test_what_a_killed_maker_left_is_removed_by_the_next(recording: Recording) -> None:
+    directory = recording.archive.file.parent
+    scrap = directory / f".{recording.archive.file.stem}-abc"
+    scrap.mkdir(parents=True)
+    (scrap / "archive").write_bytes(b"half")
+
+    class_archive.make(recording)
+
+    assert {file.name for file in directory.iterdir()} == {".lock", recording.archive.file.name}
 
 
 def test_another_jar_or_another_java_has_an_archive_of_its_own(tmp_path: Path) -> None:

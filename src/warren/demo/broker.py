@@ -179,9 +179,15 @@ class Broker:
         command = self._java_command("256m", *tool)
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own command
         if done.returncode:
+            problem = _tail(done.stdout + done.stderr)
             raise StartError(
-                f"the broker's storage cannot be made: {_tail(done.stdout + done.stderr)}"
+                f"the broker's storage cannot be made: {self._explained(problem, done.returncode)}"
             )
+
+    def _explained(self, problem: str, exit_code: int | None) -> str:
+        if not self._archive.remove_after(exit_code):
+            return problem
+        return "Java crashed over its class archive, which is removed now: try again"
 
     def _spawn(self) -> "subprocess.Popen[bytes]":
         properties = str(self.directory / "server.properties")
@@ -207,9 +213,10 @@ class Broker:
     def _wait_for_answer(self) -> None:
         deadline = time.monotonic() + START_SECONDS
         while not _answers(self.bootstrap):
-            has_ended = self._process is not None and self._process.poll() is not None
-            if has_ended or time.monotonic() > deadline:
-                raise StartError(f"the broker does not start: {_tail(self.log.read_text())}")
+            exit_code = self._process.poll() if self._process is not None else None
+            if exit_code is not None or time.monotonic() > deadline:
+                problem = self._explained(_tail(self.log.read_text()), exit_code)
+                raise StartError(f"the broker does not start: {problem}")
             time.sleep(0.1)
 
     def _end(self, how: signal.Signals) -> None:

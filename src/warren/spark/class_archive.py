@@ -5,12 +5,15 @@ records the names of the classes it loads. From these another Java process, whic
 makes the archive, in the user's cache beside the jars. Later processes use it.
 
 An archive fits one Java and one class path: both are in its name. Java checks it again and works
-without it, silently, if it does not fit or is damaged.
+without it, silently, if it does not fit or is cut short. It does not check all that is in it: from
+one that is damaged inside, Java crashes, and whoever started it removes that archive.
 """
 
 import fcntl
 import hashlib
 import os
+import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -36,6 +39,7 @@ QUIET = "-Xlog:cds*=off"
 # By default Java moves the archive to a random address: that touches and copies every page of it,
 # 190 MB instead of the part that is used.
 AT_ITS_ADDRESS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
+CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGSEGV}
 # Options in these variables could contradict ours.
 OPTIONS_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
 # Ends Java when we end, however we end: our side of the pipe then closes.
@@ -66,6 +70,17 @@ class ClassArchive:
     @property
     def is_made(self) -> bool:
         return os.access(self.file, os.R_OK)
+
+    def remove_after(self, exit_code: int | None) -> bool:
+        """Remove it if a Java that started from it crashed; tells whether it did."""
+        if exit_code not in CRASHES or not self.is_made:
+            return False
+        log.warning("Java crashed at its start; removing its class archive", file=str(self.file))
+        try:
+            self.file.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("cannot remove the class archive", problem=str(error))
+        return not self.is_made
 
 
 @dataclass(frozen=True)
@@ -108,6 +123,7 @@ def make(recording: Recording, stop: threading.Event | None = None) -> None:
     file = recording.archive.file
     try:
         with _alone(file.parent, stop):
+            _remove_scraps(file.parent)
             if not recording.archive.is_made:
                 _make(recording, stop)
                 _remove_old(file)
@@ -168,6 +184,8 @@ def _make(recording: Recording, stop: threading.Event) -> None:
         problem = _run(_command(recording, scratch), scratch, stop)
         if problem:
             raise NoArchive(problem)
+        with (scratch / "archive").open("rb") as made:
+            os.fsync(made.fileno())  # a power cut after the rename would leave holes
         (scratch / "archive").rename(target)
 
 
@@ -218,6 +236,12 @@ def _run(command: list[str], scratch: Path, stop: threading.Event) -> str:
     return ""
 
 
+def _remove_scraps(directory: Path) -> None:
+    """What a maker left that was killed; nobody else is making any now."""
+    for scratch in directory.glob(".*-*"):
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
 def _remove_old(made: Path) -> None:
     kind = made.stem.rpartition("-")[0]
     archives = sorted(made.parent.glob(f"{kind}-*.jsa"), key=lambda file: -file.stat().st_mtime)
@@ -230,10 +254,20 @@ def _available_bytes() -> int:
     found = [1 << 62]
     lines = _text("/proc/meminfo").splitlines()
     found += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")]
-    most, used = _text("/sys/fs/cgroup/memory.max"), _text("/sys/fs/cgroup/memory.current")
-    if most.isdigit() and used.isdigit():
-        found.append(int(most) - int(used))
+    for group in _control_groups():
+        most, used = _text(f"{group}/memory.max"), _text(f"{group}/memory.current")
+        if most.isdigit() and used.isdigit():
+            found.append(int(most) - int(used))
     return min(found)
+
+
+def _control_groups() -> Iterator[Path]:
+    """Ours, and all that it is in: a service manager or a container may have set limits there."""
+    top = Path("/sys/fs/cgroup")
+    _, _, name = _text("/proc/self/cgroup").rpartition("::")
+    own = top / name.lstrip("/")
+    yield own
+    yield from (each for each in own.parents if each == top or top in each.parents)
 
 
 def _text(file: str) -> str:

@@ -77,6 +77,7 @@ class JavaProcess:
     process: "subprocess.Popen[bytes]"
     lifeline: IO[bytes]
     place: Path  # its scratch directory
+    archive: ClassArchive | None
     recording: Recording | None  # if there is no class archive yet
 
     def wait_for_address(self) -> tuple[int, str]:
@@ -90,6 +91,10 @@ class JavaProcess:
         content = file.read_bytes()
         port, length = struct.unpack(">ii", content[:8])
         return port, content[8 : 8 + length].decode()
+
+    def gave_up_archive(self) -> bool:
+        """Whether Java crashed over its class archive, which is removed now."""
+        return bool(self.archive and self.archive.remove_after(self.process.poll()))
 
     def end(self) -> None:
         if self.process.poll() is not None:
@@ -183,7 +188,7 @@ def start(
     recording = None
     if archive is not None and not archive.is_made:
         recording = Recording(archive, place / "classes", os.pathsep.join(on_path))
-    return JavaProcess(process, lifeline, place, recording)
+    return JavaProcess(process, lifeline, place, archive, recording)
 
 
 def find_archive() -> ClassArchive | None:

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -127,10 +128,20 @@ def start_session(  # noqa: PLR0913  the caller chooses each
         "spark.app.name": app_name,
         "spark.driver.memory": driver_memory,
     }
+    start = partial(java_process.start, master, conf, driver_memory, bundles, debug=debug)
     if java is None and java_process.is_plain(master, conf):
-        java = java_process.start(master, conf, driver_memory, bundles, debug=debug)
+        java = start()
     if java is None:
         return _submitted(settings, bundles, debug=debug)
+    try:
+        return _started(java, settings)
+    except StartError:
+        if not java.gave_up_archive():
+            raise
+    return _started(start(), settings)
+
+
+def _started(java: JavaProcess, settings: Mapping[str, str]) -> SparkSession:
     try:
         spark = SparkSession(_context(_in_place(settings, java.place), _connect(java)))
     except BaseException:
