@@ -29,9 +29,10 @@ from warren.sources.offsets_topic import HandOver, TopicSource, TopicStream
 from warren.spark import class_archive, jars
 from warren.spark.class_archive import ClassArchive, Recording
 from warren.spark.java import java_home
-from warren.spark.java_process import find_archive
+from warren.spark.java_process import find_archive, is_plain
 from warren.spark.session import recordings, start_session, stop_session
 
+MASTER = "local[2]"
 TOPIC = "prepare"
 BATCH_S = 120.0
 EARLIEST = -2  # Kafka's
@@ -68,6 +69,8 @@ def _prepare(console: Console, stop: threading.Event, *, demo: bool) -> None:
     for bundle in (jars.SPARK_KAFKA, jars.DELTA):
         fetch_jars(console, bundle)
         jars.resolve(bundle)  # a directory of the user's may lack some
+    if _spark_archive() is None:
+        console.print("No class archive for Spark: what is set in the environment rules it out.")
     if not demo and not _missing(demo=False):
         return
     fetch_jars(console, jars.BROKER)
@@ -86,8 +89,13 @@ def _prepare(console: Console, stop: threading.Event, *, demo: bool) -> None:
                     class_archive.make(each, stop)
 
 
+def _spark_archive() -> ClassArchive | None:
+    """Nothing where Spark's own scripts must start it, or an option rules an archive out."""
+    return find_archive() if is_plain(MASTER, {}) else None
+
+
 def _missing(*, demo: bool) -> list[ClassArchive]:
-    spark = find_archive()
+    spark = _spark_archive()
     wanted = [spark] if spark else []
     if demo:
         wanted.append(class_archive.find("broker", java_home(), jars.resolve(jars.BROKER)))
@@ -97,7 +105,7 @@ def _missing(*, demo: bool) -> list[ClassArchive]:
 def _learn(stack: ExitStack) -> Iterable[Recording]:
     """Run what a demo runs; the recordings are there until the stack ends."""
     directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="warren-prepare-")))
-    spark = start_session("local[2]", "warren prepare", {}, "512m")
+    spark = start_session(MASTER, "warren prepare", {}, "512m")
     stack.callback(stop_session, spark)
     _keep_history(spark, directory / "history")
     learned = recordings(spark)
