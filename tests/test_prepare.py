@@ -1,4 +1,4 @@
-"""`warren prepare` makes what is missing, says what it cannot make, and leaves nothing half done."""
+"""`warren prepare` makes what is missing, says what it cannot make, and leaves nothing half made."""
 
 import os
 import signal
