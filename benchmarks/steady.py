@@ -1,8 +1,10 @@
 """Caught up, ten commits a second, 50 offsets partitions: what it costs, how old answers are.
 
-    PYTHONPATH=src:tests .venv/bin/python benchmarks/steady.py --after-catch-up --baseline DIR
+    PYTHONPATH=src:tests .venv/bin/python benchmarks/steady.py --after-catch-up \
+        --baseline DIR --burrow PATH --kminion PATH
 
-`--baseline DIR` is a checkout of an older commit, measured after this tree on the same broker.
+`--baseline DIR` is a checkout of an older commit. What is given is measured after this tree, on the
+same broker; kminion shows no single commits, so that the age of its answers is left out.
 `--after-catch-up` adds the memory after many commits were read: at once, and when nothing happened
 for some minutes. Memory is what processes hold, added up; in brackets, with shared pages counted
 once.
@@ -10,6 +12,7 @@ once.
 
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,6 +80,8 @@ class Committer:
 
 @click.command()
 @click.option("--baseline", type=GIVEN, help="A checkout of an older commit.")
+@click.option("--burrow", type=GIVEN)
+@click.option("--kminion", type=GIVEN)
 @click.option("--warm-up", default=120, help="Seconds before measuring; the JIT needs them.")
 @click.option("--seconds", default=60)
 @click.option("--probes", default=60, help="Commits whose way into an answer is timed.")
@@ -85,6 +90,8 @@ class Committer:
 @click.option("--idle", default=180, help="Seconds without commits, for that.")
 def main(
     baseline: Path | None,
+    burrow: Path | None,
+    kminion: Path | None,
     warm_up: int,
     seconds: int,
     probes: int,
@@ -93,7 +100,7 @@ def main(
     *,
     after_catch_up: bool,
 ) -> None:
-    about, every = where(), programs(baseline)
+    about, every = where(), programs(baseline, burrow, kminion)
     with Broker(offsets_partitions=50) as broker, scratch() as directory:
         load = Load(newest_ms=0, partitions=TOPIC_PARTITIONS)
         create_topics(broker.bootstrap, load)
@@ -109,7 +116,7 @@ def main(
             read = [_after_reading(each, directory, broker.bootstrap, idle) for each in every]
     commits = READ[0] * READ[1] * rounds
     text = _report(about, warm_up, steady) + _report_reading(commits, idle, read)
-    left_out = not_given(baseline=baseline)
+    left_out = not_given(baseline=baseline, Burrow=burrow, kminion=kminion)
     write("steady.md", text + (f"\n{left_out}\n" if left_out else ""))
 
 
@@ -124,7 +131,8 @@ def _steady(
     with program.start(directory, bootstrap) as (pid, url):
         wait_until(lambda: program.is_ready(url), 0.5, START_S)
         cpu, held = _cost(pid, committer, warm_up, seconds)
-        ages = sorted(_age(url, committer) for _ in range(probes))
+        asked = range(probes if program.kind != "kminion" else 0)
+        ages = sorted(_age(url, committer) for _ in asked)
         return Steady(program.name, cpu, ages, held, peak_mb(pid))
 
 
@@ -156,34 +164,38 @@ def _age(url: str, committer: Committer) -> float:
 
 def _report(about: str, warm_up: int, runs: list[Steady]) -> str:
     probes = len(runs[0].ages)
-    rows = {
+    rows: dict[str, Sequence[float | None]] = {
         "CPU, of one core": [run.cpu for run in runs],
-        f"commit to answer, median of {probes}, s": [run.ages[probes // 2] for run in runs],
-        "commit to answer, worst, s": [run.ages[-1] for run in runs],
+        f"commit to answer, median of {probes}, s": [_at(run.ages, probes // 2) for run in runs],
+        "commit to answer, worst, s": [_at(run.ages, -1) for run in runs],
         "memory, all, MB": [_all(run.memory) for run in runs],
         "memory, shared pages once, MB": [_once(run.memory) for run in runs],
-        "memory of Python, MB": [run.memory.python for run in runs],
-        "memory of Python, shared pages once, MB": [run.memory.shared_python for run in runs],
+        "memory of Python, or Go, MB": [run.memory.python for run in runs],
+        "of it, shared pages once, MB": [run.memory.shared_python for run in runs],
         "memory of Java, MB": [run.memory.java for run in runs],
         "peak memory, all, MB": [run.peak_mb for run in runs],
     }
-    ratio = " times |" if len(runs) > 1 else ""
     lines = [
         f"# Caught up, {COMMITS_A_SECOND} commits a second, 50-partition offsets topic",
         "",
         f"{about}. After {warm_up} s of warming up.",
         "",
-        f"| | {' | '.join(run.name for run in runs)} |{ratio}",
-        "|---|" + "---:|" * (len(runs) + bool(ratio)),
+        f"| | {' | '.join(run.name for run in runs)} |",
+        "|---|" + "---:|" * len(runs),
     ]
     for name, values in rows.items():
         cells = " | ".join(_cell(name, value) for value in values)
-        times = f" {values[0] / values[1]:.2f} |" if len(values) > 1 and values[1] else ""
-        lines.append(f"| {name} | {cells} |{times}")
+        lines.append(f"| {name} | {cells} |")
     return "\n".join(lines) + "\n"
 
 
-def _cell(name: str, value: float) -> str:
+def _at(ages: list[float], number: int) -> float | None:
+    return ages[number] if ages else None
+
+
+def _cell(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
     if name.startswith("CPU"):
         return f"{value:.1%}"
     return f"{value:,.0f}" if name.endswith("MB") else f"{value:.2f}"
@@ -196,7 +208,7 @@ def _report_reading(commits: int, idle: int, runs: list[AfterReading]) -> str:
         "",
         f"## Memory after {commits:,} commits were read",
         "",
-        "| | Python MB | Java MB | all MB | times |",
+        "| | Python or Go MB | Java MB | all MB | times |",
         "|---|---:|---:|---:|---:|",
     ]
     for moment in ("at_once", "idle"):

@@ -1,4 +1,4 @@
-"""`warren prepare` makes what is missing, says what it cannot make, and leaves nothing half made."""
+"""`warren prepare` makes what is missing, says what it cannot make, and leaves nothing half."""
 
 import os
 import signal
