@@ -1,19 +1,20 @@
-"""Java's compilers for a small cluster, for a catch-up of millions, and for idling.
+"""Java's compilers for a small cluster, for a catch-up of millions, and when little happens.
 
     PYTHONPATH=src:tests .venv/bin/python benchmarks/compilers.py
 
 Options of `[spark.conf]` come after Warren's own and win.
 """
 
-import time
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 import click
-from measured import Busy, cpu_seconds, wait_until, where, write
+from commit_stream import TOPIC
+from measured import cpu_seconds, wait_until, where, write
 from monitors import fill, scratch, warren
+from steady import Committer, cost
 
 from warren.demo.broker import Broker
 
@@ -24,17 +25,15 @@ USUAL = (
 CHOICES = {
     "the second one late (Warren's)": "",
     "both, as is usual": USUAL,
-    "the first one only": "-XX:TieredStopAtLevel=1",
+    "the first one only": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
     "both, collector G1": f"{USUAL} -XX:+UseG1GC",
 }
 AT_MOST_S = 300
-SETTLE_S = IDLE_S = 20.0
 
 
 class Run(NamedTuple):
     ready_s: float
     cpu_s: float
-    idle: float  # of one core
 
 
 @click.command()
@@ -42,7 +41,11 @@ class Run(NamedTuple):
 @click.option("--partitions", default=1_000)
 @click.option("--rounds", default=6)
 @click.option("--repeat", default=3, help="Starts of each; the median counts.")
-def main(groups: int, partitions: int, rounds: int, repeat: int) -> None:
+@click.option("--warm-up", default=300, help="Seconds before little is measured.")
+@click.option("--seconds", default=60)
+def main(
+    groups: int, partitions: int, rounds: int, repeat: int, warm_up: int, seconds: int
+) -> None:
     about = where()
     runs: dict[str, list[tuple[Run, Run]]] = defaultdict(list)
     with (
@@ -56,39 +59,62 @@ def main(groups: int, partitions: int, rounds: int, repeat: int) -> None:
             for name, options in CHOICES.items():
                 both = [_run(place, each.bootstrap, options) for each in (small, large)]
                 runs[name].append((both[0], both[1]))
-    write("compilers.md", _report(about, groups * partitions * rounds, repeat, runs))
+        little = {
+            name: _little(place, small.bootstrap, options, warm_up, seconds)
+            for name, options in CHOICES.items()
+        }
+    commits = groups * partitions * rounds
+    write("compilers.md", _report(about, commits, repeat, runs, little, warm_up))
+
+
+def _general(options: str) -> str:
+    return f'\n[spark.conf]\n"spark.driver.extraJavaOptions" = "{options}"\n'
 
 
 def _run(place: Path, bootstrap: str, options: str) -> Run:
-    general = f'\n[spark.conf]\n"spark.driver.extraJavaOptions" = "{options}"\n'
     program = warren()
-    with program.start(place, bootstrap, general) as started:
+    with program.start(place, bootstrap, _general(options)) as started:
         ready_s = wait_until(lambda: program.is_ready(started.url), 0.05, AT_MOST_S)
-        ready_cpu_s = cpu_seconds(started.pid)
-        time.sleep(SETTLE_S)
-        busy = Busy(started.pid)
-        time.sleep(IDLE_S)
-        return Run(ready_s, ready_cpu_s, busy.so_far()[0])
+        return Run(ready_s, cpu_seconds(started.pid))
 
 
-def _report(about: str, commits: int, repeat: int, runs: dict[str, list[tuple[Run, Run]]]) -> str:
+def _little(place: Path, bootstrap: str, options: str, warm_up: int, seconds: int) -> float:
+    """The share of a core at ten commits a second."""
+    program = warren()
+    committer = Committer(bootstrap, TOPIC)
+    with program.start(place, bootstrap, _general(options)) as started:
+        wait_until(lambda: program.is_ready(started.url), 0.5, AT_MOST_S)
+        share, _ = cost(started.pid, committer, warm_up, seconds)
+    committer.close()
+    return share
+
+
+def _report(
+    about: str,
+    commits: int,
+    repeat: int,
+    runs: dict[str, list[tuple[Run, Run]]],
+    little: dict[str, float],
+    warm_up: int,
+) -> str:
     lines = [
         "# Java's compilers",
         "",
         f"{about}. Medians of {repeat}, taking turns.",
         "",
-        "Seconds from the start of the process until ready, CPU seconds until then, and the share",
-        f"of a core afterwards: with 4,200 commits of 60 groups, and with {commits:,}.",
+        "Seconds from the start of the process until ready, and CPU seconds until then: with 4,200",
+        f"commits of 60 groups, and with {commits:,}. The last column is the share of a core at",
+        f"ten commits a second, {warm_up} s after the start.",
         "",
-        "| | ready | CPU s | idle | ready | CPU s | idle |",
-        "|---|---|---|---|---|---|---|",
+        "| | ready | CPU s | ready | CPU s | little to do |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     for name, pairs in runs.items():
         cells = []
         for of_size in zip(*pairs, strict=True):
-            ready, cpu, idle = (median(column) for column in zip(*of_size, strict=True))
-            cells.append(f"{ready:.1f} | {cpu:.1f} | {idle:.1%}")
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+            ready, cpu = (median(column) for column in zip(*of_size, strict=True))
+            cells.append(f"{ready:.1f} | {cpu:.1f}")
+        lines.append(f"| {name} | {' | '.join(cells)} | {little[name]:.1%} |")
     return "\n".join(lines) + "\n"
 
 

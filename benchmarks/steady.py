@@ -12,7 +12,6 @@ once.
 
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -130,13 +129,13 @@ def _steady(
     warm_up, seconds, probes = limits
     with program.start(directory, bootstrap) as (pid, url):
         wait_until(lambda: program.is_ready(url), 0.5, START_S)
-        cpu, held = _cost(pid, committer, warm_up, seconds)
+        cpu, held = cost(pid, committer, warm_up, seconds)
         asked = range(probes if program.kind != "kminion" else 0)
         ages = sorted(_age(url, committer) for _ in asked)
         return Steady(program.name, cpu, ages, held, peak_mb(pid))
 
 
-def _cost(pid: int, committer: Committer, warm_up: int, seconds: int) -> tuple[float, Memory]:
+def cost(pid: int, committer: Committer, warm_up: int, seconds: int) -> tuple[float, Memory]:
     with beside("commits", committer.run):
         time.sleep(warm_up)
         busy = Busy(pid)
@@ -164,7 +163,7 @@ def _age(url: str, committer: Committer) -> float:
 
 def _report(about: str, warm_up: int, runs: list[Steady]) -> str:
     probes = len(runs[0].ages)
-    rows: dict[str, Sequence[float | None]] = {
+    rows: dict[str, list[float] | list[float | None]] = {
         "CPU, of one core": [run.cpu for run in runs],
         f"commit to answer, median of {probes}, s": [_at(run.ages, probes // 2) for run in runs],
         "commit to answer, worst, s": [_at(run.ages, -1) for run in runs],
