@@ -34,11 +34,10 @@ TRIGGER = "1800 milliseconds"  # so that verdicts are less than two seconds old
 
 READING = {
     "failOnDataLoss": "false",  # compaction and deletion leave gaps; that is no reason to stop
-    # An empty fetch must not hold a batch up; large fetches make catching up fast.
-    "kafka.fetch.max.wait.ms": "10",
-    "kafka.max.poll.records": "50000",
-    "kafka.max.partition.fetch.bytes": str(16 << 20),
-    "kafka.fetch.max.bytes": str(100 << 20),
+    "kafka.fetch.max.wait.ms": "10",  # an empty fetch must not hold a batch up
+    # Spark keeps what it has fetched of each partition and not used yet. With more than this, most
+    # of a catch-up would be Java's collector, which goes through all of it again and again.
+    "kafka.max.poll.records": "4000",
     "kafka.receive.buffer.bytes": str(1 << 20),
     # A broker that dies during a task must not keep a core from other clusters for long.
     "kafkaConsumer.pollTimeoutMs": "20000",

@@ -26,9 +26,10 @@ LATE_COMPILER = (
     "-XX:Tier4BackEdgeThreshold=400000",
 )
 # What is live takes some 60 MB. By default the heap starts with a 64th of the machine's memory, and
-# keeps what a catch-up needed, or gives it back in four collections.
+# keeps what a catch-up needed, or gives it back in four collections. With less room than this,
+# collections would take more of a catch-up than reading does.
 SMALL_HEAP = (
-    *("-Xms48m", "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30"),
+    *("-Xms48m", "-XX:MinHeapFreeRatio=25", "-XX:MaxHeapFreeRatio=40", "-XX:NewRatio=1"),
     "-XX:-ShrinkHeapInSteps",
 )
 LOCAL = ("-XX:-UsePerfData", *LATE_COMPILER, *SMALL_HEAP)  # without a file in /tmp
