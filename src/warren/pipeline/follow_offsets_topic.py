@@ -119,7 +119,7 @@ def earliest_positions(
 
 log = structlog.get_logger()
 
-POLL_S = 0.5
+FIRST_POLL_S, POLL_S = 0.02, 0.5
 LOG_EVERY_S = 5.0
 ANSWER_S = 5.0  # how long to wait at the start for a leader that may be frozen
 ALONE_S, ALONE_AT_MOST_S = 60.0, 600.0
@@ -333,15 +333,16 @@ class TopicReader:
 
     def _wait_for_topic(self, stop: threading.Event) -> bool:
         """Wait until the topic and the log ends are known; a commit's lag needs its log end."""
-        topic_consumer = self._topic_consumer
+        topic_consumer, pause_s = self._topic_consumer, FIRST_POLL_S
         while not topic_consumer.cluster.ends_s or not self._assigned():
             if topic_consumer.lacks_topic and not topic_consumer.is_new_topic:
                 topic_consumer.is_new_topic = True
                 raise OffsetsTopicMissing(
                     topic_consumer.settings.offsets_topic, topic_consumer.cluster.name
                 )
-            if stop.wait(POLL_S):
+            if stop.wait(pause_s):
                 return False
+            pause_s = min(2 * pause_s, POLL_S)
         return True
 
     def _assigned(self) -> set[int]:
