@@ -14,8 +14,9 @@ from warren.config import ClientProfile, Connection, Consumer, Storage
 from warren.demo.broker import Broker
 from warren.pipeline.cluster import Accepts, new_cluster
 from warren.pipeline.consumers import TopicConsumer
-from warren.pipeline.follow_offsets_topic import TopicReader, starting_positions
+from warren.pipeline.follow_offsets_topic import TopicReader
 from warren.pipeline.snapshots import Snapshots
+from warren.pipeline.starting_positions import starting_positions
 from warren.pipeline.steps import refresh_ends, refresh_topics
 from warren.process.beside import beside
 

@@ -15,7 +15,7 @@ from warren.config import Consumer, Storage
 from warren.demo.broker import Broker
 from warren.pipeline.cluster import Accepts, new_cluster
 from warren.pipeline.consumers import TopicConsumer
-from warren.pipeline.follow_offsets_topic import starting_positions
+from warren.pipeline.starting_positions import starting_positions
 from warren.pipeline.steps import refresh_ends, refresh_progress, refresh_topics
 from warren.sources.group_offsets import partition_of
 

@@ -13,8 +13,8 @@ from warren.config import Consumer, Storage
 from warren.model import tables
 from warren.pipeline.cluster import Accepts, new_cluster
 from warren.pipeline.consumers import LiveEvents, TopicConsumer
-from warren.pipeline.follow_offsets_topic import reader_group
 from warren.pipeline.snapshots import Snapshots
+from warren.pipeline.starting_positions import reader_group
 from warren.pipeline.steps import fold
 from warren.sources.group_offsets import OFFSETS_TOPIC, partition_of
 from warren.sources.log_ends import TopicListing

@@ -10,7 +10,7 @@ from warren.evaluate.judge import JudgeSettings
 from warren.model.status import Status
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer
-from warren.pipeline.follow_offsets_topic import forget_partition
+from warren.pipeline.starting_positions import forget_partition
 from warren.pipeline.steps import judge_cluster, keep_accepted, lost_topics, own_commits
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.sources.group_offsets import partition_of
