@@ -14,8 +14,10 @@ from warren.spark.class_archive import OPTIONS_VARIABLES, ClassArchive
 # Stopping a query inside foreachBatch unwinds a deep stack and overflows the default one.
 # Hadoop starts `chmod` for each file of a checkpoint, two in a batch: VFORK makes that cheap.
 EVERYWHERE = ("-Xss8m", "-Djdk.lang.Process.launchMechanism=VFORK")
-# On a small machine more threads for garbage take time from the others.
-SERIAL_COLLECTOR = "-XX:+UseSerialGC"
+# On a small machine more threads for garbage take time from the others. With less room for what is
+# new, collections would take more of a catch-up than reading does; another collector would leave
+# Spark less of a small heap than it starts with.
+OWN_COLLECTOR = ("-XX:+UseSerialGC", "-XX:NewRatio=1")
 COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 # The second compiler waits ten times as long as usual before it takes on a method. So it leaves
 # the start alone, and compiles what a catch-up of millions runs again and again.
@@ -26,10 +28,9 @@ LATE_COMPILER = (
     "-XX:Tier4BackEdgeThreshold=400000",
 )
 # What is live takes some 60 MB. By default the heap starts with a 64th of the machine's memory, and
-# keeps what a catch-up needed, or gives it back in four collections. With less room than this,
-# collections would take more of a catch-up than reading does.
+# keeps what a catch-up needed, or gives it back in four collections.
 SMALL_HEAP = (
-    *("-Xms48m", "-XX:MinHeapFreeRatio=25", "-XX:MaxHeapFreeRatio=40", "-XX:NewRatio=1"),
+    *("-Xms48m", "-XX:MinHeapFreeRatio=25", "-XX:MaxHeapFreeRatio=40"),
     "-XX:-ShrinkHeapInSteps",
 )
 LOCAL = ("-XX:-UsePerfData", *LATE_COMPILER, *SMALL_HEAP)  # without a file in /tmp
@@ -49,7 +50,7 @@ def compose(
     if is_local:
         options += LOCAL
         if not COLLECTOR.search(_given(conf)):  # two different ones would be an error
-            options.append(SERIAL_COLLECTOR)
+            options += OWN_COLLECTOR
         if is_own_conf():
             options.append(f"-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}")
     if archive is not None:
