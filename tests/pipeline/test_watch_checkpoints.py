@@ -90,7 +90,8 @@ def test_after_a_restart_known_batches_are_no_new_commits_and_what_went_is_gone(
         eventually(lambda: consumer.is_caught_up)
         after, not_read = held(cluster), dict(consumer.not_read)
     monkeypatch.setattr(watch_checkpoints, "KEPT_S", 0)
-    with followed(spark, cluster, tmp_path / "here", tmp_path / "there/*") as consumer:
+    failing = tmp_path / "broken/["  # may hold what is below tmp_path / "broken", and no other
+    with followed(spark, cluster, tmp_path / "here", tmp_path / "there/*", failing) as consumer:
         eventually(lambda: consumer.is_caught_up)
         late = held(cluster)
 

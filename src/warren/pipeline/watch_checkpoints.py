@@ -47,7 +47,8 @@ class CheckpointWatcher:
             [*dict.fromkeys(map(_absolute, settings.locations))],
             cluster.windows.intervals,
         )
-        self._before = {group: each.place for group, each in cluster.queries.items()}
+        queries = cluster.queries.items()
+        self._before = {name: each.place for name, each in queries if each.origin == "checkpoint"}
         self._groups = CheckpointGroups(settings.group, outside_consumer.accepts, self._before)
         self._began_s = time.monotonic()
         self._logged: dict[str, str] = {}  # problems, by checkpoint
@@ -127,16 +128,20 @@ class CheckpointWatcher:
             self._changed()
 
     def _narrow_unread(self) -> bool:
-        """Leave those groups out that are gone: all was listed, and theirs can be read."""
-        if not self._unread or self._checkpoints.problems or not self._checkpoints.is_complete:
+        """Leave those groups out that are gone: where they would be was listed, and can be read."""
+        if not self._unread or not self._checkpoints.is_complete:
             return False
-        before, known = self._unread, self._checkpoints.known.values()
-        kept = {self._groups.group_of(each) for each in known if each.problem}
-        bare = {
-            group: self._checkpoints.bare_location(self._before.get(group, "")) for group in before
-        }
-        self._bare = {*bare.values()} - {""} if time.monotonic() - self._began_s < KEPT_S else set()
-        self._unread = before & (kept | {group for group in before if bare[group] in self._bare})
+        known = [each for each in self._checkpoints.known.values() if each.problem]
+        kept, self._bare = {self._groups.group_of(each) for each in known}, set()
+        for group in self._unread - kept:
+            place = self._before.get(group, "")
+            bare = self._checkpoints.bare_location(place)
+            if bare and time.monotonic() - self._began_s < KEPT_S:
+                self._bare.add(bare)
+                kept.add(group)
+            elif self._checkpoints.failing_location(place):
+                kept.add(group)
+        before, self._unread = self._unread, self._unread & kept
         return self._unread != before
 
     def _note_problems(self) -> None:

@@ -83,6 +83,11 @@ class _Location:
     def close(self) -> None:
         self._workers.shutdown(wait=False, cancel_futures=True)
 
+    def may_hold(self, path: str) -> bool:
+        """Of a location that was never listed only the kind of file system is known."""
+        scheme, colon, _ = self.path.partition(":")
+        return path.startswith(self.found.root or (f"{scheme}:" if colon else ""))
+
     @property
     def is_bare(self) -> bool:
         """Whether there is no checkpoint at all."""
@@ -235,10 +240,15 @@ class Checkpoints:
         below = (path for each in self._locations for path in each.found.empty)
         return [*bare.values(), *(path for path in below if path not in bare)]
 
+    def failing_location(self, path: str) -> str:
+        """A location that cannot be listed, and may hold this; empty: none may."""
+        failing = (each for each in self._locations if each.found.problem)
+        return next((each.path for each in failing if not path or each.may_hold(path)), "")
+
     def bare_location(self, path: str) -> str:
-        """The location where nothing is, and this would be, such as on a disk that is missing."""
+        """One where nothing is, and this would be, such as on a disk that is missing."""
         bare = (each for each in self._locations if each.is_bare)
-        return next((each.path for each in bare if path.startswith(each.found.root)), "")
+        return next((each.path for each in bare if path and each.may_hold(path)), "")
 
     @property
     def has_failed(self) -> bool:
