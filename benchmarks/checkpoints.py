@@ -7,12 +7,12 @@ files that Hadoop adds. They are made in DIRECTORY, which takes minutes, unless 
 Prints the rows of `results/checkpoints.md`.
 """
 
+import math
 import os
 import sys
 import time
 import zlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from warren.config.modules import CheckpointConsumer
 from warren.pipeline import steps
 from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.outside_consumer import OutsideConsumer
-from warren.pipeline.watch_checkpoints import WORKERS
+from warren.sources import checkpoints
 from warren.sources.checkpoint_groups import CheckpointGroups
 from warren.sources.checkpoints import Checkpoints
 from warren.spark.hadoop_files import HadoopFiles
@@ -95,22 +95,22 @@ def main(place: Path) -> None:
         make(place)
     spark = start_session("local[2]", "checkpoints", {}, "1g", bundles=())
     clock = Clock(spark)
-    with ThreadPoolExecutor(WORKERS) as workers:
-        looks = Looks(spark, place, workers)
-        print(f"load {os.getloadavg()[0]:.1f} before the run\n")
-        print("| look | commits | CPU | of it Python | of it Java | wall clock |")
-        print("|---|---|---|---|---|---|")
-        for number in count(1):
-            clock.row(f"start, look {number}", looks.look)
-            if looks.is_complete:
-                break
-        for _ in range(3):
-            clock.row("nothing new", looks.look)
-        start = FIRST + KEPT
-        for batches in NEW:
-            advance(place, start, batches)
-            start += batches
-            clock.row(f"{batches} new of each", looks.look)
+    checkpoints.PATIENCE_S = math.inf  # to the end of each look
+    looks = Looks(spark, place)
+    print(f"load {os.getloadavg()[0]:.1f} before the run\n")
+    print("| look | commits | CPU | of it Python | of it Java | wall clock |")
+    print("|---|---|---|---|---|---|")
+    for number in count(1):
+        clock.row(f"start, look {number}", looks.look)
+        if looks.is_complete:
+            break
+    for _ in range(3):
+        clock.row("nothing new", looks.look)
+    start = FIRST + KEPT
+    for batches in NEW:
+        advance(place, start, batches)
+        start += batches
+        clock.row(f"{batches} new of each", looks.look)
     compare(clock, spark, place)
     stop_session(spark)
     for n in range(CHECKPOINTS):  # as before, for the next run
@@ -145,11 +145,11 @@ def compare(clock: Clock, spark: SparkSession, place: Path) -> None:
 class Looks:
     """As `CheckpointWatcher` does them, folding included."""
 
-    def __init__(self, spark: SparkSession, place: Path, workers: ThreadPoolExecutor) -> None:
+    def __init__(self, spark: SparkSession, place: Path) -> None:
         settings = CheckpointConsumer(cluster="c", locations=(str(place),))
         windows = Windows(expire_group_s=10**9)
         self._consumer = OutsideConsumer(settings, ClusterState("c", windows), Accepts())
-        self._checkpoints = Checkpoints(HadoopFiles(spark), settings.locations, HISTORY, workers)
+        self._checkpoints = Checkpoints(HadoopFiles(spark), settings.locations, HISTORY)
         self._groups = CheckpointGroups(settings.group, lambda _: True)
 
     @property
@@ -158,8 +158,8 @@ class Looks:
         return len(known.known) == CHECKPOINTS and known.is_complete
 
     def look(self) -> int:
-        self._checkpoints.look(lambda: False)
         now = time.time()
+        self._checkpoints.look(now, lambda: False)
         changes = self._groups.take(self._checkpoints.known.values(), int(now * 1000))
         steps.fold_outside_changes(self._consumer, changes, now)
         return len(changes.commits)

@@ -1,8 +1,16 @@
-"""Spark jobs that read from a real broker, found by their checkpoints and judged."""
+"""Spark jobs that read from a real broker, found by their checkpoints and by the listener, judged.
 
+Each is two groups: NAME by its checkpoint, l-NAME by the listener.
+"""
+
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
+import warren_listener
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 from conftest import MakeTopics
@@ -10,18 +18,39 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from support.checkpoint_files import CheckpointFiles
 from support.monitor import Watching, source, storage, watching
+from support.servers.http_receiver import HttpReceiver, http_receiver
 from support.waiting import eventually
 
 from warren.demo.broker import Broker
 
-CONSUMER = """
+CONSUMERS = """
 [consumer.spark]
 class-name = "spark_checkpoint"
 cluster = "jobs"
 locations = ["{place}/*", "nowhere://x"]
 group-denylist = "^hidden"
+[consumer.reports]
+class-name = "http"
+cluster = "jobs"
 """
-WINDOW = 3
+REST = """
+[general]
+state-dir = "{folder}"
+[history]
+history-interval = 1
+[notifier.hook]
+class-name = "http"
+interval = 1
+send-close = true
+group-allowlist = "^broken$"
+url-open = "{url}/open"
+url-close = "{url}/close"
+template-open = "{folder}/body.tmpl"
+template-close = "{folder}/body.tmpl"
+"""
+BODY = '{"group": "{{.Group}}", "status": "{{.Result.Status}}"}'
+WINDOW, TRIGGER_S = 4, 2
+APART_MS = (TRIGGER_S + 10) * 1000
 
 
 class Jobs:
@@ -49,9 +78,10 @@ class Jobs:
             .load()
         )
         self.running[name] = (
-            records.writeStream.foreachBatch(work)
+            records.writeStream.queryName(name)
+            .foreachBatch(work)
             .option("checkpointLocation", f"file:{self.place / name}")
-            .trigger(processingTime="1 second")
+            .trigger(processingTime=f"{TRIGGER_S} seconds")
             .start()
         )
 
@@ -75,7 +105,8 @@ class Work:
         batch.write.format("noop").mode("append").save()
 
 
-def test_jobs_that_keep_their_own_offsets_are_judged_by_their_checkpoints(
+@pytest.mark.alone  # it times how far both readers are apart
+def test_jobs_that_keep_their_own_offsets_are_judged_alike_by_checkpoint_and_listener(
     spark: SparkSession, broker: Broker, make_topics: MakeTopics, tmp_path: Path
 ) -> None:
     make_topics("cp-even", "cp-late", "cp-broken", partitions=2)
@@ -84,61 +115,87 @@ def test_jobs_that_keep_their_own_offsets_are_judged_by_their_checkpoints(
         for partition in range(2):
             jobs.write(topic, partition, 60)
     write_others(jobs.place)
-    config = source("jobs", broker.bootstrap) + CONSUMER.format(place=jobs.place) + storage(WINDOW)
+    (tmp_path / "body.tmpl").write_text(BODY)
 
-    with watching(spark, tmp_path, config) as site:
-        try:
-            follow(jobs, site)
-        finally:
-            jobs.stop()
-        problems = {
-            line["checkpoint"].rpartition("/")[2]: line["problem"]
-            for line in site.logged("not read")
-            if line["level"] == "warn"
-        }
-        skipped = site.health()["consumers"]["spark"]["skipped"]
+    with http_receiver() as hook:
+        config = source("jobs", broker.bootstrap) + CONSUMERS.format(place=jobs.place)
+        config += storage(WINDOW) + REST.format(folder=tmp_path, url=hook.url)
+        with watching(spark, tmp_path, config) as site:
+            url = f"http://127.0.0.1:{site.port}"
+            listener = warren_listener.attach(spark, url, group="l-{name}")
+            assert listener is not None
+            try:
+                follow(jobs, site)
+                look_at_what_follows(site, hook)
+            finally:
+                jobs.stop()
+                listener.detach()
+            problems = {
+                line["checkpoint"].rpartition("/")[2]: line["problem"]
+                for line in site.logged("not read")
+                if line["level"] == "warn"
+            }
+            health = site.health()["consumers"]["spark"]
 
+    assert listener.counts.refused == listener.counts.dropped == 0
     assert problems.pop("x").startswith("cannot be listed: No FileSystem for scheme")
     assert problems == OTHERS
-    assert skipped == {"unreadable checkpoint": 1}
+    assert health["skipped"] == {"unreadable checkpoint": 1}
+    assert (
+        health["not_read"].items()
+        >= {f"file:{jobs.place}/{n}": w for n, w in OTHERS.items()}.items()
+    )
+    assert health["not_read"][f"file:{jobs.place}/empty"] == "there is no checkpoint yet"
 
 
 def follow(jobs: Jobs, site: Watching) -> None:
     jobs.start("even", "cp-even", Work())
     jobs.start("hidden-job", "cp-even", Work())
     jobs.start("late", "cp-late", Work(), maxOffsetsPerTrigger="4")
-    jobs.start("broken", "cp-broken", Work(fails_at=2), maxOffsetsPerTrigger="20")
 
     # One keeps up, one is slower than its topic, one has failed.
-    eventually(lambda: site.committed("jobs", "even"), {"cp-even": [60, 60]})
-    eventually(lambda: status(site, "even"), ("OK", 0))
+    both_say(site, "even", lambda group: group["status"] == "OK" and not group["total_lag"])
+    assert (
+        site.committed("jobs", "even") == site.committed("jobs", "l-even") == {"cp-even": [60, 60]}
+    )
 
-    def late_while_the_log_grows() -> str:
+    def late_while_the_log_grows(group: Any) -> bool:
         for partition in range(2):
             jobs.write("cp-late", partition, 30)
-        return status(site, "late")[0]
+        age = group["age"]
+        return bool(group["status"] == "WARN" and 0 < (age["low"] or 0) <= age["high"])
 
-    eventually(late_while_the_log_grows, "WARN")
-    eventually(lambda: status(site, "broken"), ("ERR", 80))
+    both_say(site, "late", late_while_the_log_grows)
+    jobs.start("broken", "cp-broken", Work(fails_at=2), maxOffsetsPerTrigger="20")
+    both_say(site, "broken", lambda group: group["status"] == "ERR" and group["total_lag"] == 80)
     assert site.committed("jobs", "broken") == {"cp-broken": [20, 20]}
     answer = site.json("/v4/group?cluster=jobs&group=even")
     known, place = answer["query"], f"file:{jobs.place}/even"
     assert (known["origin"], known["place"]) == ("checkpoint", place)
     assert known["id"] == jobs.running["even"].id
+    assert known["batch_ms"] > 0
     assert answer["about_query"][0] == f"Its offsets come from its checkpoint at {place}."
 
     # Restarted from its checkpoint it reads on; one that is stopped reads no more.
     jobs.stop("late", "even")
     jobs.start("broken", "cp-broken", Work())
-    eventually(lambda: status(site, "broken"), ("OK", 0))
-    eventually(lambda: status(site, "late")[0], "ERR")
+    both_say(site, "broken", lambda group: group["status"] == "OK" and not group["total_lag"])
+    both_say(site, "late", lambda group: group["status"] == "ERR")
+    assert restarts(site, "l-broken") == 1
+    assert restarts(site, "broken") == 0  # its checkpoint does not tell
 
     # Upgraded to more partitions.
     jobs.add_partitions("cp-even", 3)
     jobs.write("cp-even", 2, 7)
     jobs.start("even", "cp-even", Work())
-    eventually(lambda: site.committed("jobs", "even"), {"cp-even": [60, 60, 7]})
-    eventually(lambda: status(site, "even"), ("OK", 0))
+    both_say(
+        site,
+        "even",
+        lambda group: (
+            (group["status"], group["total_lag"], group["partition_count"]) == ("OK", 0, 3)
+        ),
+    )
+    assert site.committed("jobs", "even") == site.committed("jobs", "l-even")
 
     # A checkpoint that is deleted takes its group along.
     shutil.rmtree(jobs.place / "late")
@@ -147,9 +204,48 @@ def follow(jobs: Jobs, site: Watching) -> None:
     assert site.health()["consumers"]["spark"]["state"] == "caught up"
 
 
-def status(site: Watching, group: str) -> tuple[str, int]:
-    found = site.group("jobs", group)
-    return found["status"], found["totallag"]
+def both_say(site: Watching, name: str, is_so: Callable[[Any], bool]) -> None:
+    """Both groups come to it; the boards that say so are a trigger and ten seconds apart at most.
+
+    Warren's own evaluator, the second opinion here, says the same of both then, unless the query
+    has ended: it takes its time for silence, and only the listener knows of the end.
+    """
+    moments, words = dict[str, int](), dict[str, str]()
+
+    def look() -> int:
+        answer = site.json("/v4/groups?cluster=jobs&limit=1000")
+        for group in answer["groups"]:
+            if group["group"] in {name, f"l-{name}"} and is_so(group):
+                moments.setdefault(group["group"], answer["board"]["moment_ms"])
+                words[group["group"]] = (
+                    "" if group["status"] == "ERR" else group["judgement"]["word"]
+                )
+        return len(moments)
+
+    eventually(look, 2)
+    assert abs(moments[name] - moments[f"l-{name}"]) <= APART_MS, name
+    assert words[name] == words[f"l-{name}"], name
+
+
+def restarts(site: Watching, group: str) -> int:
+    found: int = site.json(f"/v4/group?cluster=jobs&group={group}")["query"]["restarts"]
+    return found
+
+
+def look_at_what_follows(site: Watching, hook: HttpReceiver) -> None:
+    """A group from a checkpoint has a past and is notified of as any other."""
+
+    def told() -> set[tuple[str, str, str]]:
+        said = [(each.path, json.loads(each.body)) for each in hook.got]
+        return {(path, body["group"], body["status"]) for path, body in said}
+
+    eventually(lambda: told() >= {("/open", "broken", "ERR"), ("/close", "broken", "OK")})
+
+    def past() -> Any:
+        return site.json("/v4/history?cluster=jobs&group=broken&since=1h")
+
+    eventually(lambda: past().get("incidents"))
+    assert max(lag for lag in past()["lag"] if lag is not None) >= 80
 
 
 OTHERS = {

@@ -2,8 +2,11 @@
 
 import json
 import logging
+import math
+import socket
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from support.servers.http_receiver import HttpReceiver, http_receiver
 from support.servers.loopback import free_port
 from support.waiting import eventually
 from warren_listener.outbox import MOST_WAITING, Counts, Outbox
+from warren_listener.progress_reports import Reporter
 
 OFFSETS = {"orders": {"0": 1}}
 
@@ -151,6 +155,118 @@ def test_a_query_that_lives_is_repeated_and_one_that_has_ended_is_not() -> None:
     assert "offsets" not in alive
     assert alive["query"] == {"id": "q"}
     assert [each for each in sent[3:] if each["time"] in {2, 3}] == []
+
+
+def taken(receiver: HttpReceiver) -> list[dict[str, Any]]:
+    """All reports that were taken, in order."""
+    return [each for got in receiver.got if got.status == 200 for each in json.loads(got.body)]
+
+
+def read_to(reports: list[dict[str, Any]]) -> dict[tuple[str, str], int]:
+    return {
+        (topic, number): offset
+        for each in reports
+        for topic, partitions in each.get("offsets", {}).items()
+        for number, offset in partitions.items()
+    }
+
+
+@pytest.mark.parametrize("largest", [2**20, 20_000, 4_000])
+def test_each_failure_arrives_however_little_fits_into_a_request(largest: int) -> None:
+    """Warren takes 1 MiB, and a proxy before it perhaps less."""
+    reporter, text = Reporter(application="app"), "Ошибка: диск переполнен\n" * 1000
+    with http_receiver() as warren, outbox(warren.url) as box:
+        warren.largest = largest
+        for number in range(120):
+            failed = reporter.terminated(f"q{number}", "id", str(number), text, number)
+            box.put(str(number), failed, lives=False)
+        counts = counts_when(box, lambda counts: counts.sent == 120)
+
+    assert (counts.refused, counts.dropped) == (0, 0)
+    assert [each["group"] for each in taken(warren)] == [f"q{number}" for number in range(120)]
+    assert all(each["query"]["error"].startswith("Ошибка") for each in taken(warren))
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        {"orders": {str(number): number for number in range(25_000)}},
+        {f"a-topic-with-a-long-name-{number:0100}": {"0": number} for number in range(8_900)},
+    ],
+    ids=["partitions", "topics"],
+)
+def test_a_query_with_very_many_partitions_is_reported_in_parts(
+    offsets: dict[str, dict[str, int]],
+) -> None:
+    with http_receiver() as warren, outbox(warren.url) as box:
+        warren.largest = 2**20
+        box.put("run", {**report(1), "offsets": offsets, "complete": True}, lives=True)
+        eventually(lambda: len(read_to(taken(warren))), len(read_to([{"offsets": offsets}])))
+
+    parts = taken(warren)
+    assert read_to(parts) == read_to([{"offsets": offsets}])
+    assert [got.status for got in warren.got] == [200] * len(parts)
+    assert max(len(read_to([part])) for part in parts) <= 10_000
+    assert not any(part["complete"] for part in parts)
+
+
+def test_what_can_be_no_smaller_is_refused() -> None:
+    with http_receiver() as warren, outbox(warren.url) as box:
+        warren.largest = 10
+        put(box, 0, 2)
+
+        counts = counts_when(box, lambda counts: counts.refused == 2)
+
+    assert counts.problem == "Warren answers 413: "
+
+
+def test_a_report_says_when_it_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("warren_listener.outbox.time.time", lambda: 1e9)
+    with http_receiver() as warren, outbox(warren.url) as box:
+        put(box, 1, 2)
+        counts_when(box, lambda counts: counts.sent)
+
+    assert [(each["time"], each["sent"]) for each in taken(warren)] == [(1, 10**12)]
+
+
+@contextmanager
+def trickling() -> Iterator[str]:
+    """A server whose answer never comes to its end, though something comes all the time."""
+    is_over = threading.Event()
+
+    def serve() -> None:
+        client, _ = server.accept()
+        with client, suppress(OSError):
+            client.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+            while not is_over.wait(0.05):
+                client.sendall(b"a")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            is_over.set()
+            thread.join()
+
+
+def test_a_warren_that_trickles_is_given_up_in_time() -> None:
+    with trickling() as url, outbox(url, timeout_s=0.3) as box:
+        put(box, 0, 1)
+
+        counts = counts_when(box, lambda counts: counts.problem)
+
+    assert counts.problem.endswith("timed out")
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf, 86_401])
+def test_a_time_that_is_none_is_refused(seconds: float) -> None:
+    why = " is .*; it must be over 0 and at most 86400"
+    with pytest.raises(ValueError, match=f"timeout_s{why}"):
+        Outbox("http://warren", timeout_s=seconds)
+    with pytest.raises(ValueError, match=f"every_s{why}"):
+        Outbox("http://warren", every_s=seconds)
 
 
 @pytest.mark.parametrize("url", ["warren:8000", "ftp://warren", "http://", "", "http://[::1"])

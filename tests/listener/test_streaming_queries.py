@@ -176,13 +176,29 @@ def _read(query: StreamingQuery, topic: str) -> list[int]:
     return [offsets[number] for number in sorted(offsets)]
 
 
+def test_a_listener_that_is_detached_is_forgotten(spark: SparkSession) -> None:
+    with http_receiver() as warren, http_receiver() as other:
+        first = warren_listener.attach(spark, warren.url)
+        second = warren_listener.attach(spark, warren.url)
+        third = warren_listener.attach(spark, other.url)
+        assert first and second and third  # noqa: PT018  for the types
+        first.detach()  # it was replaced
+        attached = [*warren_listener._attached[spark].values()]  # noqa: SLF001  nothing else shows it
+        second.detach()
+        third.detach()
+
+    assert attached == [second, third]
+    assert warren_listener._attached[spark] == {}  # noqa: SLF001  see above
+
+
 def test_what_cannot_be_attached_is_logged_and_the_job_goes_on(
     spark: SparkSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert warren_listener.attach(spark, "warren:8000") is None
     assert warren_listener.attach(spark, "http://warren", group="{nmae}") is None
     assert warren_listener.attach(spark, "https://warren", cafile="/absent.pem") is None
+    assert warren_listener.attach(spark, "http://warren", every_s=0) is None
 
     said = [each.getMessage() for each in caplog.records]
-    assert len(said) == 3
+    assert len(said) == 4
     assert all(each.startswith("not attached, so Warren does not see") for each in said)

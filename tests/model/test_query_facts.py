@@ -46,6 +46,45 @@ def test_a_listener_that_reports_knows_better_than_the_checkpoint() -> None:
     assert (without_listener.batch, without_listener.gone_ms) == (8, None)
 
 
+def test_reports_count_and_not_the_checkpoint_until_they_have_ended() -> None:
+    cases = {
+        "a listener lives": (of(every_s=30.0), 3 + 2),
+        "its clock is behind": (of(every_s=30.0, late_ms=10 * MINUTE), 13 + 2),
+        "it ended": (of(every_s=30.0, ended_ms=MINUTE), 3 + 2),
+        "it failed": (of(every_s=30.0, ended_ms=MINUTE, error="x", error_ms=MINUTE), 1 + 2),
+        "reports promise nothing": (of(origin="report"), 1 + 60),
+    }
+
+    wrong = [
+        name
+        for name, (facts, until) in cases.items()
+        if not facts.overrules(until * MINUTE) or facts.overrules(until * MINUTE + 1)
+    ]
+
+    assert wrong == []
+    assert not of(origin="checkpoint").overrules(0)
+
+
+def test_a_checkpoint_with_another_id_is_a_query_that_was_started_anew() -> None:
+    first = QueryFacts(origin="checkpoint", id="a", seen_ms=MINUTE, batch=7)
+
+    same = followed_by(first, msgspec.structs.replace(first, seen_ms=2 * MINUTE, batch=8))
+    anew = followed_by(same, msgspec.structs.replace(first, seen_ms=3 * MINUTE, id="b", batch=0))
+
+    assert (same.restarts, anew.restarts, anew.batch) == (0, 1, 0)
+
+
+def test_whoever_sends_old_news_lives_all_the_same() -> None:
+    """Its clock may have been set back."""
+    living = of(every_s=30.0, seen_ms=10 * MINUTE)
+    old = of(every_s=30.0, seen_ms=5 * MINUTE, late_ms=7 * MINUTE, batch=1)
+    other_run = msgspec.structs.replace(old, run_id="0")
+
+    assert followed_by(living, old).gone_ms == (12 + 2) * MINUTE
+    assert followed_by(living, old).batch == 7
+    assert followed_by(living, other_run) == living
+
+
 def test_the_last_error_is_remembered_after_a_restart() -> None:
     failed = of(seen_ms=MINUTE, ended_ms=MINUTE, error="boom", error_ms=MINUTE)
     running = followed_by(failed, of(run_id="2", seen_ms=2 * MINUTE))
@@ -68,6 +107,8 @@ def test_when_a_query_counts_as_gone() -> None:
             followed_by(hourly, of(run_id="2", seen_ms=63 * MINUTE, ended_ms=63 * MINUTE)),
             (63 + 90) * MINUTE,
         ),
+        "it ended, as was heard later": (of(ended_ms=MINUTE, late_ms=MINUTE), 4 * MINUTE),
+        "its clock is behind": (of(every_s=1.0, late_ms=9 * MINUTE), 12 * MINUTE),
         "it reports every minute": (of(every_s=60.0), 5 * MINUTE),
         "it reports every second": (of(every_s=1.0), 3 * MINUTE),
     }

@@ -1,9 +1,12 @@
 """Reports become commits as of any other source: once each, in the order of their times."""
 
 import msgspec
-from support.reported import NOW_MS, NOW_S, Clock, consumer, judged, news, report
+import pyarrow as pa
+import pytest
+from support.reported import DEFAULT, NOW_MS, NOW_S, Clock, consumer, judged, news, report
 
 from warren.config import GroupFilter
+from warren.evaluate.judge import JudgeSettings
 from warren.model.offset_reports import Report
 from warren.model.status import Status
 from warren.pipeline.cluster import Accepts
@@ -73,6 +76,116 @@ def test_a_clock_that_is_a_little_ahead_is_set_right() -> None:
     assert take(job, ahead) == take(job, ahead) == []
 
     assert window(job) == [(10, NOW_MS)]
+
+
+def moving(job: ReportedConsumer, seconds: int, *, behind_s: int, says_when_sent: bool) -> None:
+    """A batch each second, reported at once by a job whose clock is behind."""
+    living = msgspec.structs.replace(news(), every_s=30.0)
+    ends = {"topic": ["orders", "orders"], "partition": [0, 1], "offset": [10_000, 10_000]}
+    job.cluster.windows.set_log_ends(pa.table(ends), {"orders": 2, "bills": 1})
+    for second in range(seconds):
+        later(job, 1)
+        at_ms = int(job.cluster.clock() * 1000) - 1000 * behind_s
+        said = report(("orders", 0, 30 * second), ("orders", 1, 30 * second), at_ms=at_ms - 200)
+        sent_ms = at_ms if says_when_sent else None
+        assert take(job, msgspec.structs.replace(said, query=living, sent_ms=sent_ms)) == []
+
+
+@pytest.mark.parametrize("behind_s", [-86_400, -3, 0, 180, 86_400])
+def test_a_job_whose_clock_is_wrong_is_judged_as_any_other_if_it_says_when_it_sends(
+    behind_s: int,
+) -> None:
+    job, right = consumer(), consumer()
+
+    moving(right, 20, behind_s=0, says_when_sent=False)
+    moving(job, 20, behind_s=behind_s, says_when_sent=True)
+
+    assert window(job) == window(right)
+    for evaluator in (DEFAULT, JudgeSettings(says_words=True)):
+        verdicts = judged(job, evaluator).verdicts
+        assert verdicts.partitions.status.tolist() == [Status.OK, Status.OK]
+
+
+@pytest.mark.parametrize("evaluator", [DEFAULT, JudgeSettings(says_words=True)])
+def test_what_is_reported_late_is_no_silence_and_its_sender_is_not_gone(
+    evaluator: JudgeSettings,
+) -> None:
+    job = consumer()
+
+    moving(job, 20, behind_s=150, says_when_sent=False)
+    reporting = gone(job), judged(job, evaluator).verdicts.partitions.status.tolist()
+    take(job, report(("orders", 0, 0), at_ms=NOW_MS - 500_000))  # an old one again
+    later(job, 121)
+    silent = gone(job), judged(job, evaluator).verdicts.partitions.status.tolist()
+
+    assert reporting == ([], [Status.OK, Status.OK])
+    assert silent == ([True], [Status.STOP, Status.STOP])
+    assert job.cluster.queries["job"].late_ms == 150_200
+
+
+def gone(job: ReportedConsumer) -> list[bool]:
+    found = job.cluster.gone_groups(["job"], int(job.cluster.clock()))
+    return [] if found is None else found.tolist()
+
+
+def test_a_report_has_one_time_however_often_it_is_sent() -> None:
+    job = consumer()
+    behind = report(("orders", 0, 40), at_ms=NOW_MS - MINUTE_MS)
+
+    for late_ms in (0, 900, 200):  # the ways of two requests differ
+        later(job, 1)
+        sent_ms = NOW_MS - MINUTE_MS + int(job.cluster.clock() * 1000) - NOW_MS - late_ms
+        take(job, msgspec.structs.replace(behind, sent_ms=sent_ms))
+
+    assert window(job) == [(40, NOW_MS)]
+
+
+def test_a_query_that_is_idle_and_lives_stays_for_longer_than_other_groups() -> None:
+    """What its listener repeats is taken, also by a Warren that knows nothing of it."""
+    living = msgspec.structs.replace(news(), every_s=30.0)
+    repeated = report(("orders", 0, 100), ("orders", 1, 100))
+    days = [consumer(), consumer()]
+    take(days[0], msgspec.structs.replace(repeated, query=living))
+
+    told = []
+    for job in days:
+        later(job, 8 * 86_400)
+        now_ms = int(job.cluster.clock() * 1000)
+        again = msgspec.structs.replace(repeated, sent_ms=now_ms)
+        told += take(job, again, report(at_ms=now_ms, query=living))
+
+    assert told == []
+    assert [judged(job).verdicts.groups.status.tolist() for job in days] == [[Status.OK]] * 2
+    later(days[0], 86_400)
+    assert judged(days[0]).verdicts.groups.status.tolist() == []
+
+
+def test_limits_hold_within_a_request_and_for_reports_without_offsets() -> None:
+    job = consumer(max_groups=3)
+    of_groups = [report(("orders", 0, 1), group=f"g{number}") for number in range(5)]
+    only_news = [report(group="g0", query=news())] * MOST_WAITING
+
+    first = ReportCheck([job]).take(of_groups)
+    second = ReportCheck([job]).take([report(group="g9", query=news())])
+    job.fold(job.collect())
+
+    why = "there is no room for another group: max-groups is 3"
+    assert [(each.item, each.why) for each in (*first.refused, *second.refused)] == [(0, why)] * 3
+    assert first.kept == 3
+    assert ReportCheck([job]).take(only_news).code == 200
+    assert ReportCheck([job]).take([report(group="g0", query=news())]).code == 503
+
+
+def test_what_waits_is_folded_in_pieces_so_that_nobody_waits_long_for_the_lock() -> None:
+    job = consumer()
+    ReportCheck([job]).take([report(("orders", 0, 1)), report(query=news())] * 5)
+
+    sizes = []
+    while some := job.collect(4):
+        sizes.append(len(some))
+
+    assert sizes == [4, 4, 2]
+    assert job.waiting == 0
 
 
 def test_limits_hold_for_groups_and_for_what_waits() -> None:

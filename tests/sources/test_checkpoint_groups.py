@@ -2,10 +2,10 @@
 
 from support.checkpoint_files import BEGAN_MS
 
-from warren.sources.checkpoint_groups import IN_A_MS, CheckpointGroups
+from warren.sources.checkpoint_batches import Checkpoint, CommittedBatch
+from warren.sources.checkpoint_groups import CheckpointGroups
 from warren.sources.checkpoint_log import Place
-from warren.sources.checkpoints import Checkpoint, CommittedBatch
-from warren.sources.outside_changes import OutsideCommit, OutsideKey
+from warren.sources.outside_changes import IN_A_MS, OutsideCommit, OutsideKey
 
 NOW_MS = BEGAN_MS + 60_000
 FIRST, SECOND = ("orders", 0), ("orders", 1)
@@ -94,6 +94,56 @@ def test_of_two_checkpoints_with_one_name_the_last_to_commit_is_the_group() -> N
 
     assert (offsets(first.commits), shown) == ([("q", "orders", 1, 2)], "/new/q")
     assert offsets(second.commits) == [("q", "orders", 1, None), ("q", "orders", 0, 1)]
+
+
+def test_of_two_live_checkpoints_with_one_name_the_first_keeps_the_group() -> None:
+    """Until it is silent for longer than it ever was: its job may have a new checkpoint."""
+    known = groups()
+    first, second = checkpoint("/a/q"), checkpoint("/b/q")
+    minute_ms = 60_000
+    told = []
+
+    def commits(which: Checkpoint, minute: int) -> None:
+        new = batch(minute, {FIRST: minute}, BEGAN_MS + minute * minute_ms)
+        which.fresh, which.newest = [new], new
+        changes = known.take([first, second], NOW_MS + minute * minute_ms)
+        told.append((known.shown_by("q"), [commit.offset for commit in changes.commits]))
+        which.fresh = []
+
+    for minute in range(4):
+        commits(first, 2 * minute)
+        commits(second, 2 * minute + 1)
+    first.longest_pause_ms = 60 * minute_ms
+    commits(second, 95)
+    commits(second, 97)
+
+    assert told == [
+        *[("/a/q", [0]), ("/a/q", [])],
+        *[("/a/q", [2]), ("/a/q", [])],
+        *[("/a/q", [4]), ("/a/q", [])],
+        *[("/a/q", [6]), ("/a/q", [])],
+        ("/a/q", []),
+        ("/b/q", [97]),
+    ]
+
+
+def test_after_a_restart_a_group_keeps_its_checkpoint() -> None:
+    old, new = checkpoint("/a/q", batch(5, {FIRST: 1})), checkpoint("/b/q", batch(9, {FIRST: 2}))
+    known = CheckpointGroups("{name}", lambda _: True, {"q": "/a/q"})
+
+    known.take([old, new], NOW_MS)
+
+    assert known.shown_by("q") == "/a/q"
+
+
+def test_a_checkpoint_that_cannot_be_read_any_more_keeps_its_group() -> None:
+    known, query = groups(), checkpoint("/cp/q", batch(1, {FIRST: 10}))
+    known.take([query], NOW_MS)
+    query.problem, query.fresh = "cannot read offsets/2", []
+
+    changes = known.take([query], NOW_MS)
+
+    assert (changes.commits, known.groups) == ([], {"q"})
 
 
 def test_a_commit_is_never_later_than_now() -> None:

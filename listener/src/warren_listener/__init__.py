@@ -50,19 +50,20 @@ def attach(  # noqa: PLR0913  # all but two are keywords with defaults
     `cluster` names the cluster that the topics are on, where Warren takes reports for several.
     `group` is the name of the group: {name} is the query's name, or its id if it has none; {id},
     {run_id} and {app} can be used too. `timeout_s` is how long Warren may take to answer, and
-    `every_s` how often a query is reported that has nothing to do. A second call with the same URL
-    replaces the first; with another URL both Warrens get all reports. If it cannot be attached, the
-    reason is logged, the job goes on, and the result is None.
+    `every_s` how often a query is reported that has nothing to do; both are seconds, up to 86,400.
+    A second call with the same URL replaces the first; with another URL both Warrens get all
+    reports. If it cannot be attached, the reason is logged, the job goes on, and the result is
+    None.
     """
     try:
         attached = _attached.setdefault(spark, {})
         if url in attached:
-            attached.pop(url).detach()
+            attached[url].detach()
         application = spark.sparkContext.appName or ""
         given = token or os.environ.get("WARREN_TOKEN", "")
         outbox = Outbox(url, given, cafile=cafile, timeout_s=timeout_s, every_s=every_s)
         reporter = Reporter(group, cluster, application, every_s)
-        listener = QueryListener(spark, outbox, reporter)
+        listener = QueryListener(spark, outbox, reporter, _forget)
         spark.streams.addListener(listener)
         outbox.start()
         attached[url] = listener
@@ -70,3 +71,10 @@ def attach(  # noqa: PLR0913  # all but two are keywords with defaults
         log.warning("not attached, so Warren does not see the queries: %s", error)
         return None
     return listener
+
+
+def _forget(listener: QueryListener) -> None:
+    """It is detached."""
+    for attached in _attached.values():
+        for url in [url for url, each in attached.items() if each is listener]:
+            del attached[url]

@@ -5,17 +5,14 @@ from __future__ import annotations
 import atexit
 import json
 import logging
-import ssl
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Iterator
-from urllib.parse import urlsplit
 
-from warren_listener.progress_reports import EVERY_S, still_alive
+from warren_listener.connection import Connection, checked_seconds, reason_in
+from warren_listener.progress_reports import EVERY_S, partitions, smaller, still_alive
 
 if TYPE_CHECKING:
     from warren_listener.progress_reports import Report
@@ -24,9 +21,10 @@ log = logging.getLogger("warren_listener")
 
 MOST_WAITING = 1_000  # reports
 MOST_OFFSETS = 9_000  # of one request; Warren takes 10,000
+MOST_BYTES = 900_000  # of one request; Warren takes 1 MiB, and what is before it perhaps less
+LEAST_BYTES = 2_000
 AT_ONCE = 100  # reports of one request, if they are small
 FIRST_PAUSE_S, LAST_PAUSE_S = 1.0, 30.0  # after a failure
-MOST_ANSWER_BYTES = 2**18
 LAST_WORDS_S = 1.0  # to send what waits when the job ends
 QUIET_S = 600.0  # between two log lines about the same problem
 
@@ -42,17 +40,10 @@ class Counts:
     problem: str = ""  # why the last request failed; empty: it did not
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """The token goes to nobody else."""
-
-    def redirect_request(self, *_: object, **__: object) -> None:
-        return None
-
-
 class Outbox:
-    """Raises ValueError for a URL that cannot be used, and OSError for certificates.
+    """A run that lives and has said nothing for `every_s` seconds is reported again.
 
-    A run that lives and has said nothing for `every_s` seconds is reported again.
+    Raises ValueError for a URL or a time that cannot be used, and OSError for certificates.
     """
 
     def __init__(
@@ -64,16 +55,9 @@ class Outbox:
         timeout_s: float = 2.0,
         every_s: float = EVERY_S,
     ) -> None:
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-            raise ValueError(f"{url!r} is no URL such as http://warren:8000")
-        self._url = url.rstrip("/") + "/v4/offsets"
-        self._headers = {"Content-Type": "application/json", "User-Agent": "warren-listener"}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
-        context = ssl.create_default_context(cafile=cafile)
-        handler = urllib.request.HTTPSHandler(context=context)
-        self._opener = urllib.request.build_opener(handler, _NoRedirects)
-        self._timeout_s, self._every_s = timeout_s, every_s
+        self._connection = Connection(url, token, cafile, timeout_s)
+        self._every_s = checked_seconds("every_s", every_s)
+        self._most_bytes = MOST_BYTES
         self._waiting: deque[Report] = deque()
         self._living: dict[str, tuple[Report, float]] = {}  # by run: the last report, and when
         self._counts = Counts()
@@ -136,8 +120,8 @@ class Outbox:
             if is_taken:
                 pause_s = FIRST_PAUSE_S
                 continue
+            self._put_back(reports)
             with self._changed:
-                self._waiting.extendleft(reversed(reports))
                 self._drop_oldest()
                 if self._stopping:
                     return
@@ -153,16 +137,11 @@ class Outbox:
                 self._waiting.extend(self._repeated())
                 if not self._waiting:
                     self._changed.wait(self._every_s / 6)
-            return [*self._take()]
+            return [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
 
-    def _take(self) -> Iterator[Report]:
-        """As many as fit into a request; a large one goes alone."""
-        size = 0
-        for _ in range(AT_ONCE):
-            size += _size(self._waiting[0]) if self._waiting else 0
-            if not self._waiting or (size > MOST_OFFSETS and size > _size(self._waiting[0])):
-                return
-            yield self._waiting.popleft()
+    def _put_back(self, reports: list[Report]) -> None:
+        with self._changed:
+            self._waiting.extendleft(reversed(reports))
 
     def _repeated(self) -> Iterator[Report]:
         """That queries live which have said nothing for a while."""
@@ -173,36 +152,55 @@ class Outbox:
                 yield from still_alive(report, int(time.time() * 1000))
 
     def _send(self, reports: list[Report]) -> bool:
-        """Whether Warren has decided about them; otherwise they are worth another try."""
-        body = json.dumps(reports).encode()
-        request = urllib.request.Request(self._url, body, self._headers, method="POST")  # noqa: S310  # http or https
+        """Whether Warren has decided about them; otherwise they are worth another try.
+
+        What does not fit into a request goes back; a single report goes back in smaller ones.
+        """
+        body, count = self._body(reports)
+        if not count:
+            self._put_back([*smaller(reports[0]), *reports[1:]])
+            return True
         try:
-            with self._opener.open(request, timeout=self._timeout_s):
-                self._count(sent=len(reports))
-                return True
-        except urllib.error.HTTPError as error:
-            with error:
-                return self._note_refusal(error, len(reports))
+            status, answer = self._connection.post(body)
         except OSError as error:  # also a time-out
             self._count(problem=f"Warren cannot be reached: {error}")
+            return False
         except Exception as error:  # noqa: BLE001  # such as an answer that is not HTTP
             self._count(problem=f"Warren's answer cannot be read: {error!r}")
-        return False
-
-    def _note_refusal(self, error: urllib.error.HTTPError, reports: int) -> bool:
-        if error.code >= 500 or error.code in (408, 429):
-            self._count(problem=f"Warren answers {error.code}")
             return False
-        try:
-            said = json.loads(error.read(MOST_ANSWER_BYTES))
-            message = str(said["message"])
-            refused = len({each["item"] for each in said["refused"]}) if "refused" in said else 0
-        except (OSError, ValueError, TypeError, KeyError):
-            message, refused = "", 0
-        refused = refused or reports
-        problem = f"Warren answers {error.code}: {message[:300]}"
-        self._count(sent=reports - refused, refused=refused, problem=problem)
+        if status >= 500 or status in (408, 429):
+            self._count(problem=f"Warren answers {status}")
+            return False
+        self._put_back(reports[count:])
+        is_too_large = status == 413 and len(body) > LEAST_BYTES
+        if is_too_large and (count > 1 or smaller(reports[0])):
+            self._most_bytes = max(len(body) // 2, LEAST_BYTES)
+            self._put_back(reports[:count])
+        elif status < 300:
+            self._count(sent=count)
+        else:
+            self._note_refusal(status, answer, count)
         return True
+
+    def _body(self, reports: list[Report]) -> tuple[bytes, int]:
+        """As many as fit into a request: of a large one that can be smaller, none."""
+        sent_ms = int(time.time() * 1000)
+        texts: list[str] = []
+        size = offsets = 0
+        for report in reports:
+            text = json.dumps({**report, "sent": sent_ms})
+            size, offsets = size + len(text) + 2, offsets + partitions(report)
+            fits = size <= self._most_bytes and offsets <= MOST_OFFSETS
+            if not fits and (texts or smaller(report)):
+                break
+            texts.append(text)
+        return f"[{', '.join(texts)}]".encode(), len(texts)
+
+    def _note_refusal(self, status: int, answer: bytes, reports: int) -> None:
+        message, refused = reason_in(answer)
+        refused = refused or reports
+        problem = f"Warren answers {status}: {message[:300]}"
+        self._count(sent=reports - refused, refused=refused, problem=problem)
 
     def _count(self, sent: int = 0, refused: int = 0, problem: str = "") -> None:
         with self._changed:
@@ -220,7 +218,3 @@ class Outbox:
         if problem != logged or now - at > QUIET_S:
             self._logged = (problem, now)
             log.warning("%s; the job goes on", problem)
-
-
-def _size(report: Report) -> int:
-    return sum(len(partitions) for partitions in report.get("offsets", {}).values())

@@ -15,6 +15,7 @@ Offsets = Dict[str, Dict[str, int]]
 
 EVERY_S = 30.0  # a query that lives is reported at least so often
 MOST_CHARACTERS = 10_000  # of an exception; Warren keeps its first line
+LEAST_CHARACTERS = 500  # of it, where only so much fits
 
 
 class Reporter:
@@ -88,6 +89,37 @@ def still_alive(report: Report, now_ms: int) -> Iterator[Report]:
         yield {**report, "query": None}
     without = {key: each for key, each in report.items() if key not in ("offsets", "complete")}
     yield {**without, "time": now_ms}
+
+
+def partitions(report: Report) -> int:
+    return sum(len(offsets) for offsets in report.get("offsets", {}).values())
+
+
+def smaller(report: Report) -> list[Report]:
+    """The same in two reports, or with less of the exception; nothing if neither is possible.
+
+    Half a report is not complete: partitions that the query no longer reads are not forgotten then.
+    """
+    places = [
+        (topic, number, offset)
+        for topic, offsets in report.get("offsets", {}).items()
+        for number, offset in offsets.items()
+    ]
+    if len(places) > 1:
+        middle = len(places) // 2
+        return [_part(report, places[:middle]), _part(report, places[middle:])]
+    query = report.get("query") or {}
+    error = query.get("error", "")
+    if len(error) <= LEAST_CHARACTERS:
+        return []
+    return [{**report, "query": {**query, "error": error[:LEAST_CHARACTERS]}}]
+
+
+def _part(report: Report, places: list[tuple[str, str, int]]) -> Report:
+    offsets: Offsets = {}
+    for topic, number, offset in places:
+        offsets.setdefault(topic, {})[number] = offset
+    return {**report, "offsets": offsets, "complete": False}
 
 
 def offsets_of(sources: list[SourceProgress]) -> Offsets:

@@ -26,8 +26,15 @@ log = logging.getLogger("warren_listener")
 class QueryListener(StreamingQueryListener):
     """Reports the queries of one session; `counts` says what became of the reports."""
 
-    def __init__(self, spark: SparkSession, outbox: Outbox, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        outbox: Outbox,
+        reporter: Reporter,
+        on_detach: Callable[[QueryListener], None],
+    ) -> None:
         self._session, self._outbox, self._reporter = spark, outbox, reporter
+        self._on_detach = on_detach
         self._names: dict[str, str | None] = {}  # of the runs that live
 
     @property
@@ -37,6 +44,7 @@ class QueryListener(StreamingQueryListener):
 
     def detach(self) -> None:
         """Report no more."""
+        self._on_detach(self)
         self._session.streams.removeListener(self)
         self._outbox.stop()
 

@@ -43,7 +43,7 @@ class ClusterHealth(Struct, frozen=True):
 
 
 class ConsumerHealth(Struct, frozen=True, omit_defaults=True):
-    """Only consumers of an offsets topic have all fields, and only once Spark is up."""
+    """Only consumers of an offsets topic have all but the last, and only once Spark is up."""
 
     cluster: str
     state: ConsumerState
@@ -64,6 +64,7 @@ class ConsumerHealth(Struct, frozen=True, omit_defaults=True):
     # While a backfill runs; the groups of these partitions are not judged until it is done.
     backfill_partitions_left: int | None = None
     backfill_problem: str | None = None
+    not_read: Mapping[str, str] = LEFT_OUT  # checkpoints and locations, the first 50, and why
 
     @property
     def is_current(self) -> bool:

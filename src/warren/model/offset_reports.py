@@ -44,6 +44,7 @@ class Report(msgspec.Struct, frozen=True):
     offsets: list[tuple[str, int, int]]  # topic, partition, next record to read
     is_complete: bool  # the group reads nothing else
     query: QueryNews | None
+    sent_ms: int | None = None  # by the sender's clock
 
 
 class Refusal(msgspec.Struct, frozen=True):

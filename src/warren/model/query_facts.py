@@ -21,6 +21,7 @@ PAUSES = 1.5  # so many times its longest pause between two runs
 MOST_CHARACTERS = 500  # of an exception
 TRACEBACK = "Traceback (most recent call last):"
 MISSED = 4  # so many of its regular reports missing: nobody is there to send them
+UNPROMISED_MS = 3_600_000  # what has not promised when to report again counts for so long
 
 
 class QueryFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +41,7 @@ class QueryFacts(msgspec.Struct, frozen=True, kw_only=True):
     id: Annotated[str, Meta(description="The same for all runs from one checkpoint.")] = ""
     run_id: Annotated[str, Meta(description="Another for each start.")] = ""
     seen_ms: Annotated[int, Meta(description="When this was the case.")]
+    late_ms: Annotated[int, Meta(description="How much later than that Warren heard of it.")] = 0
     batch: Annotated[int | None, Meta(description="Number of its last batch.")] = None
     triggered_ms: Annotated[int | None, Meta(description="When that batch began.")] = None
     batch_ms: Annotated[int | None, Meta(description="How long it took.")] = None
@@ -70,14 +72,31 @@ class QueryFacts(msgspec.Struct, frozen=True, kw_only=True):
         return ended_ms is not None and error_ms is not None and error_ms >= ended_ms
 
     @property
+    def heard_ms(self) -> int:
+        """When Warren heard of it, by its own clock: that of the job may be wrong."""
+        return self.seen_ms + self.late_ms
+
+    @property
     def gone_ms(self) -> int | None:
         """From when on it counts as gone, so that unread records mean STOP; None: it lives."""
         if self.ended_ms is not None:
             pause_ms = max(PATIENCE_MS, int(PAUSES * self.longest_pause_ms))
-            return self.ended_ms if self.has_failed else self.ended_ms + pause_ms
+            return self.ended_ms if self.has_failed else self.ended_ms + self.late_ms + pause_ms
         if self.every_s is None:
             return None
-        return self.seen_ms + max(int(MISSED * self.every_s * 1000), PATIENCE_MS)
+        return self.heard_ms + max(int(MISSED * self.every_s * 1000), PATIENCE_MS)
+
+    def overrules(self, checkpoint_ms: int) -> bool:
+        """Whether this counts, and not what the checkpoint of the same query says of that moment.
+
+        Reports say more, and sooner. Two minutes after they end the checkpoint counts again.
+        """
+        if self.origin == "checkpoint":
+            return False
+        gone_ms = self.gone_ms
+        if gone_ms is None:
+            return checkpoint_ms <= self.heard_ms + UNPROMISED_MS
+        return checkpoint_ms <= gone_ms + PATIENCE_MS
 
 
 def followed_by(before: QueryFacts | None, news: QueryFacts) -> QueryFacts:
@@ -87,10 +106,12 @@ def followed_by(before: QueryFacts | None, news: QueryFacts) -> QueryFacts:
     """
     if before is None:
         return news
-    is_new_run = bool(before.run_id and news.run_id and news.run_id != before.run_id)
-    is_over = news.seen_ms == before.seen_ms and before.ended_ms is not None and not is_new_run
-    if news.seen_ms < before.seen_ms or is_over or _knows_better(before, news):
+    if news.origin == "checkpoint" and before.overrules(news.seen_ms):
         return before
+    is_new_run = _is_new_run(before, news)
+    is_over = news.seen_ms == before.seen_ms and before.ended_ms is not None and not is_new_run
+    if news.seen_ms < before.seen_ms or is_over:
+        return before if is_new_run else _heard_again(before, news)
     known = news if is_new_run or before.origin != news.origin else _filled(before, news)
     pause_ms = before.longest_pause_ms
     if is_new_run and before.ended_ms is not None and not before.has_failed:
@@ -105,11 +126,19 @@ def followed_by(before: QueryFacts | None, news: QueryFacts) -> QueryFacts:
     )
 
 
-def _knows_better(before: QueryFacts, news: QueryFacts) -> bool:
-    """A listener that reports says more than the checkpoint of the same query."""
-    if (before.origin, news.origin) != ("listener", "checkpoint"):
-        return False
-    return before.gone_ms is None or news.seen_ms <= before.gone_ms + PATIENCE_MS
+def _is_new_run(before: QueryFacts, news: QueryFacts) -> bool:
+    """A checkpoint does not name the run, but a new id shows that its query began anew."""
+    if before.run_id and news.run_id:
+        return before.run_id != news.run_id
+    return before.origin == news.origin and bool(before.id and news.id and before.id != news.id)
+
+
+def _heard_again(before: QueryFacts, news: QueryFacts) -> QueryFacts:
+    """Whoever sends old news lives all the same."""
+    if before.ended_ms is not None:
+        return before
+    late_ms = max(news.heard_ms - before.seen_ms, before.late_ms)
+    return msgspec.structs.replace(before, late_ms=late_ms)
 
 
 def gone_groups(

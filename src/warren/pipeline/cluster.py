@@ -136,6 +136,24 @@ class ClusterState:
             if group in self.queries or len(self.queries) < self.windows.limits.groups:
                 self.queries[group] = followed_by(self.queries.get(group), facts)
 
+    def reported_groups(
+        self, groups: Iterable[str], news: Mapping[str, QueryFacts]
+    ) -> dict[str, QueryFacts]:
+        """Those whose reports count, and not the news from their checkpoints; hold the lock."""
+        now_ms = int(self.clock() * MS)
+        moments = {group: news[group].seen_ms if group in news else now_ms for group in groups}
+        known = ((group, self.queries.get(group)) for group in groups)
+        return {group: each for group, each in known if each and each.overrules(moments[group])}
+
+    def living(self, groups: Sequence[str], now_s: int) -> Mask:
+        """By group, whether it has a query that has promised to report, and does; hold the lock."""
+        ends_ms = (
+            each.gone_ms if (each := self.queries.get(group)) and each.every_s else None
+            for group in groups
+        )
+        now_ms = now_s * MS
+        return np.array([end_ms is not None and end_ms > now_ms for end_ms in ends_ms], np.bool_)
+
     def gone_groups(self, groups: Sequence[str], now_s: int) -> Mask | None:
         """By group, whether its query is gone; None: none is. Forgets queries that expire.
 
@@ -147,7 +165,7 @@ class ClusterState:
 
     def _forget_old_queries(self, now_s: int) -> None:
         oldest_ms = (now_s - self.windows.expire_group_s) * MS
-        self.forget_queries([n for n, each in self.queries.items() if each.seen_ms < oldest_ms])
+        self.forget_queries([n for n, each in self.queries.items() if each.heard_ms < oldest_ms])
 
     def forget_queries(self, groups: Iterable[str]) -> None:
         """Forget those of groups that are gone; hold the lock."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from warren.model.board import ClusterBoard
-from warren.model.health import ClusterHealth, ConsumerHealth, ConsumerState, Health
+from warren.model.health import LEFT_OUT, ClusterHealth, ConsumerHealth, ConsumerState, Health
 from warren.pipeline.cluster import ClusterState
 from warren.pipeline.consumers import TopicConsumer
 from warren.pipeline.outside_consumer import OutsideConsumer
@@ -108,6 +108,7 @@ def _outside_consumer(outside_consumer: OutsideConsumer, now: float) -> Consumer
         skipped=dict(outside_consumer.skips.total),
         remaining=0,
         behind_s=_rounded(outside_consumer.behind_s(now)),
+        not_read=outside_consumer.not_read or LEFT_OUT,
     )
 
 

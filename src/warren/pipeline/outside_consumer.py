@@ -35,6 +35,7 @@ class OutsideConsumer:
     read_s: float = -math.inf  # every commit before this moment has been folded
     answered_s: dict[str, float] = field(default_factory=dict)  # the same, by polled group
     polled_s: float = -math.inf  # start of the last poll that finished
+    not_read: Mapping[str, str] = field(default_factory=dict)  # of files, some, and why
 
     def read_until_s(self, groups: Sequence[str]) -> Floats:
         """Up to when the commits of each group have been read; minus infinity: unknown."""

@@ -8,7 +8,6 @@ import math
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import msgspec
@@ -23,7 +22,7 @@ from warren.model.query_facts import QueryFacts, followed_by
 from warren.pipeline import steps
 from warren.pipeline.cluster import Accepts, ClusterState
 from warren.pipeline.outside_consumer import OutsideConsumer, forget_vanished
-from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey
+from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey, order_at
 from warren.windows.limits import NO_ROOM
 from warren.windows.precedence import is_held, placed_ms
 
@@ -31,9 +30,13 @@ log = structlog.get_logger()
 
 MS = 1000
 AHEAD_MS = 60_000  # a clock that is further ahead is wrong
+UNSURE_MS = 2_000  # a clock is not wrong for less: requests take their time
+IDLE_MS = 10 * 365 * 86_400_000  # an idle query stands there at most so long
 LATE_S = 15.0  # reports come some seconds after what they tell
 PATIENCE_S = 120.0  # after a restart, before a group that has not reported counts as silent
-MOST_WAITING = 200_000  # offsets that wait to be folded
+MOST_WAITING = 200_000  # offsets that wait to be folded; a report without any counts as one
+FOLDED_AT_ONCE = 20_000  # of these
+PRUNED_EVERY_S = 60.0
 PAUSE_S = 0.1  # what comes within it is folded together
 BUSY = "too many reports wait to be read; send it again later"
 NOWHERE = "no reports are taken here: the configuration has no [consumer.NAME] of class-name http"
@@ -45,19 +48,34 @@ class ReportedConsumer(OutsideConsumer):
 
     inbox: deque[Report] = field(default_factory=deque)
     waiting: int = 0  # offsets in the inbox
+    coming: set[str] = field(default_factory=set)  # groups in the inbox, new ones
     arrived: threading.Event = field(default_factory=threading.Event)
     began_s: float = math.inf
     resumed_s: float = 0.0  # of the snapshot that it continues from
     _heard: set[str] = field(default_factory=set)  # groups, since the start
     _complete_ms: dict[str, int] = field(default_factory=dict)  # by group, its last whole report
-    _guard: threading.Lock = field(default_factory=threading.Lock)  # of inbox and waiting
+    _behind_ms: dict[str, int] = field(default_factory=dict)  # by group, a clock that is wrong
+    _late_s: dict[str, float] = field(default_factory=dict)  # by group, how late its news are
+    _pruned_s: float = 0.0
+    _guard: threading.Lock = field(default_factory=threading.Lock)  # of inbox, waiting, coming
 
     def read_until_s(self, groups: Sequence[str]) -> Floats:
-        """Now; shortly after a restart, of a group that has not reported yet, the snapshot's."""
-        if not self._is_resuming:
-            return np.full(len(groups), math.inf)
-        moments = (math.inf if each in self._heard else self.resumed_s for each in groups)
-        return np.fromiter(moments, np.float64, len(groups))
+        """Now; of a group whose reports are late, so long ago: what is on its way is no silence.
+
+        Shortly after a restart, of a group that has not reported yet, the snapshot's moment.
+        """
+        moments, now, is_resuming = (
+            np.full(len(groups), math.inf),
+            self.cluster.clock(),
+            self._is_resuming,
+        )
+        if is_resuming or self._late_s:
+            for at, group in enumerate(groups):
+                if is_resuming and group not in self._heard:
+                    moments[at] = self.resumed_s
+                elif group in self._late_s:
+                    moments[at] = now - self._late_s[group]
+        return moments
 
     @property
     def _is_resuming(self) -> bool:
@@ -76,23 +94,58 @@ class ReportedConsumer(OutsideConsumer):
         """A report says itself when it was."""
         return np.zeros(len(commits), np.int64)
 
+    def follows(self, group: str) -> bool:
+        """Not if the checkpoint of its query counts, because reports have ended."""
+        facts = self.cluster.queries.get(group)
+        return super().follows(group) and (facts is None or facts.origin != "checkpoint")
+
+    def by_our_clock(self, report: Report) -> Report:
+        """A report that says when it was sent, with its time put right if that clock is wrong.
+
+        The same difference as long as it hardly changes: a report has one time however often it is
+        sent.
+        """
+        if report.sent_ms is None or report.time_ms is None:
+            return report
+        behind_ms = int(self.cluster.clock() * MS) - report.sent_ms
+        with self._guard:
+            known_ms = self._behind_ms.get(report.group, 0)
+            if abs(behind_ms - known_ms) > UNSURE_MS:
+                known_ms = behind_ms if abs(behind_ms) > UNSURE_MS else 0
+                self._behind_ms[report.group] = known_ms
+        return msgspec.structs.replace(report, time_ms=report.time_ms + known_ms)
+
     def offer(self, report: Report) -> bool:
         """Put a report into the inbox; False if that is full."""
         with self._guard:
-            if self.waiting + len(report.offsets) > MOST_WAITING:
+            if self.waiting + _size(report) > MOST_WAITING:
                 return False
-            self.waiting += len(report.offsets)
+            self.waiting += _size(report)
             self.inbox.append(report)
+            if not self._knows(report.group):
+                self.coming.add(report.group)
         self.arrived.set()
         return True
 
-    def collect(self) -> list[Report]:
-        """All that has come."""
+    def has_room(self, group: str) -> bool:
+        """Whether it is known, or there is room for another one."""
+        known = max(len(self.cluster.windows.pairs.groups), len(self.cluster.queries))
+        room = self.cluster.windows.limits.groups - known - len(self.coming)
+        return room > 0 or group in self.coming or self._knows(group)
+
+    def _knows(self, group: str) -> bool:
+        return self.cluster.windows.pairs.groups.find(group) >= 0 or group in self.cluster.queries
+
+    def collect(self, most: float = math.inf) -> list[Report]:
+        """All that has come, or the first part of it."""
+        found, size = list[Report](), 0
         with self._guard:
-            found = [*self.inbox]
-            self.inbox.clear()
-            self.waiting = 0
-            self.arrived.clear()
+            while self.inbox and size < most:
+                found.append(self.inbox.popleft())
+                size += _size(found[-1])
+            self.waiting -= size
+            if not self.inbox:
+                self.arrived.clear()
         return found
 
     def begin(self) -> None:
@@ -116,32 +169,54 @@ class ReportedConsumer(OutsideConsumer):
             for report in reports:
                 time_ms = int(now * MS) if report.time_ms is None else report.time_ms
                 known = queries.get(report.group) or cluster.queries.get(report.group)
+                if known is None or time_ms > known.seen_ms:
+                    self._note_late(report.group, now - time_ms / MS)
                 if report.query or known is None or known.origin == "report":
-                    facts = _facts(report.query, min(time_ms, int(now * MS)))
+                    facts = _facts(report.query, min(time_ms, int(now * MS)), int(now * MS))
                     queries[report.group] = followed_by(queries.get(report.group), facts)
                 commits += self._commits(report, time_ms, int(now * MS))
                 self._heard.add(report.group)
-            self._keep_groups({report.group for report in reports})
             steps.fold_outside_changes(self, OutsideChanges(commits, {}, Counter(), queries), now)
+            reported = {report.group for report in reports}
+            self._known_groups.update(reported)
+            self._prune(now)
+        with self._guard:
+            self.coming -= reported
 
-    def _keep_groups(self, reported: AbstractSet[str]) -> None:
-        """Our groups are these, and those before that are still there."""
-        cluster, name = self.cluster, self.settings.name
-        held, known = cluster.windows.pairs.groups.ids, cluster.outside_groups[name] or ()
-        ours = {each for each in known if each in held or each in cluster.queries}
-        cluster.outside_groups[name] = ours = ours | reported
+    def _note_late(self, group: str, late_s: float) -> None:
+        if late_s > UNSURE_MS / MS:
+            self._late_s[group] = late_s
+        else:
+            self._late_s.pop(group, None)
+
+    @property
+    def _known_groups(self) -> set[str]:
+        groups = self.cluster.outside_groups[self.settings.name]
+        assert groups is not None  # noqa: S101  since it began
+        return groups
+
+    def _prune(self, now: float) -> None:
+        """Now and then forget groups that are gone: there may be many."""
+        if 0 <= now - self._pruned_s < PRUNED_EVERY_S:
+            return
+        self._pruned_s = now
+        ours = {each for each in self._known_groups if self._knows(each)}
+        self.cluster.outside_groups[self.settings.name] = ours
         self._heard &= ours
-        for group in self._complete_ms.keys() - ours:
-            del self._complete_ms[group]
+        for by_group in (self._complete_ms, self._behind_ms, self._late_s):
+            for group in by_group.keys() - ours:
+                by_group.pop(group)
 
     def _commits(self, report: Report, time_ms: int, now_ms: int) -> Iterator[OutsideCommit]:
         """What is new in it: a report may come twice, and after newer ones."""
-        group, windows = report.group, self.cluster.windows
+        group, windows, order = report.group, self.cluster.windows, order_at(time_ms)
         before_ms = self._complete_ms.get(group, -1)
+        # An idle query may stand there for longer than commits are kept.
+        committed_ms = max(min(time_ms, now_ms), now_ms - (windows.expire_group_s - 1) * MS)
         for topic, partition, offset in report.offsets:
             key = OutsideKey(group, topic, partition)
-            if time_ms >= before_ms and not is_held(windows, key, time_ms):
-                yield OutsideCommit(key, offset, min(time_ms, now_ms), time_ms)
+            if time_ms >= before_ms and not is_held(windows, key, order):
+                yield OutsideCommit(key, offset, committed_ms, order)
         if report.is_complete and time_ms > before_ms:
             self._complete_ms[group] = time_ms
             there = {(topic, partition) for topic, partition, _ in report.offsets}
@@ -150,14 +225,20 @@ class ReportedConsumer(OutsideConsumer):
                     yield OutsideCommit(OutsideKey(group, *place), None, 0, 0)
 
 
-def _facts(news: QueryNews | None, seen_ms: int) -> QueryFacts:
+def _size(report: Report) -> int:
+    return max(len(report.offsets), 1)
+
+
+def _facts(news: QueryNews | None, seen_ms: int, now_ms: int) -> QueryFacts:
+    late_ms = now_ms - seen_ms
     if news is None:
-        return QueryFacts(origin="report", seen_ms=seen_ms)
+        return QueryFacts(origin="report", seen_ms=seen_ms, late_ms=late_ms)
     known = msgspec.structs.asdict(news)
     has_ended = known.pop("has_ended")
     return QueryFacts(
         **known,
         seen_ms=seen_ms,
+        late_ms=late_ms,
         ended_ms=seen_ms if has_ended else None,
         error_ms=seen_ms if news.error else None,
     )
@@ -192,8 +273,8 @@ class ReportReader:
         self._consumer.begin()
         self._changed()
         while not stop.wait(PAUSE_S):
-            if self._consumer.arrived.is_set():
-                self._consumer.fold(self._consumer.collect())
+            while reports := self._consumer.collect(FOLDED_AT_ONCE):
+                self._consumer.fold(reports)
                 self._changed()
 
 
@@ -208,10 +289,12 @@ class ReportCheck:
         if not self._consumers:
             return Taken(404, NOWHERE)
         kept, refused = 0, list[Refusal]()
-        for report in reports:
-            consumer = self._consumer(report)
-            if isinstance(consumer, str):
-                refused.append(Refusal(report.item, consumer))
+        for each in reports:
+            consumer = self._consumer(each)
+            report = each if isinstance(consumer, str) else consumer.by_our_clock(each)
+            why = consumer if isinstance(consumer, str) else _wrong_time(consumer, report)
+            if isinstance(consumer, str) or why:
+                refused.append(Refusal(report.item, why))
                 continue
             right = list[tuple[str, int, int]]()
             for offset, why in _checked(consumer, report):
@@ -236,26 +319,27 @@ class ReportCheck:
         taker = next((each for each in takers if each.accepts(group)), None)
         if taker is None:
             return f"group {group!r} is left out by group-allowlist or group-denylist"
-        return _wrong_group(taker, group) or _wrong_time(taker, report.time_ms) or taker
+        return _wrong_group(taker, group) or taker
 
 
 def _wrong_group(consumer: ReportedConsumer, group: str) -> str:
-    windows = consumer.cluster.windows
-    groups = windows.pairs.groups
-    if groups.find(group) >= 0 or len(groups) < windows.limits.groups:
+    if consumer.has_room(group):
         return ""
+    windows = consumer.cluster.windows
     windows.dropped[NO_ROOM] += 1
     return f"there is no room for another group: max-groups is {windows.limits.groups:.0f}"
 
 
-def _wrong_time(consumer: ReportedConsumer, time_ms: int | None) -> str:
+def _wrong_time(consumer: ReportedConsumer, report: Report) -> str:
+    time_ms = report.time_ms
     if time_ms is None:
         return ""
     cluster = consumer.cluster
     now_ms, longest_s = int(cluster.clock() * MS), cluster.windows.expire_group_s
     if time_ms > now_ms + AHEAD_MS:
         return f"time {time_ms} is in the future: here it is {now_ms}"
-    if time_ms < now_ms - longest_s * MS:
+    longest_ms = longest_s * MS if report.sent_ms is None else IDLE_MS
+    if time_ms < now_ms - longest_ms:
         hint = "; is it in seconds? it must be milliseconds" if 0 < time_ms < 10**10 else ""
         return f"time {time_ms} is more than expire-group, {longest_s} s, ago{hint}"
     return ""

@@ -8,6 +8,7 @@ Each function is one step and keeps no state: what lasts from batch to batch is 
 `ClusterState` it is given. The threads in `readers` and `app` call them, and retry on failure.
 """
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +31,7 @@ from warren.evaluate.judge import JudgeSettings, judge
 from warren.evaluate.measure import expires_s, measure
 from warren.evaluate.rules import Rule
 from warren.evaluate.warren_evaluator import Facts, deciding, judge_words
-from warren.model.arrays import Ints
+from warren.model.arrays import Floats, Ints
 from warren.model.board import ClusterBoard, StoredWindows
 from warren.model.group_events import ClassicGroup, Event, Malformed
 from warren.model.tables import LOGGED_MS
@@ -236,7 +237,7 @@ def judge_cluster(
     """Judge every group as of when it was read; the board has the windows and positions used."""
     topic_consumers = sources.topic_consumers
     with cluster.lock:
-        expiring_s = partial(sources.expire_as_of_s, cluster.windows)
+        expiring_s = partial(expire_as_of_s, cluster, sources, now_s)
         cluster.windows.expire(int(cluster.restored_s) or now_s, expiring_s)
         all_read_s = sources.all_read_s()
         cluster.windows.ends.rows.forget_before(all_read_s)
@@ -287,6 +288,14 @@ def judge_cluster(
             policies=policies,
             queries=dict(cluster.queries),
         )
+
+
+def expire_as_of_s(
+    cluster: ClusterState, sources: Sources, now_s: int, groups: Sequence[str]
+) -> Floats:
+    """Up to when each group has been read; never for queries that live, though they are idle."""
+    moments_s = sources.expire_as_of_s(cluster.windows, groups)
+    return np.where(cluster.living(groups, now_s), -math.inf, moments_s)
 
 
 def delete_group(cluster: ClusterState, group: str, topic: str | None) -> None:

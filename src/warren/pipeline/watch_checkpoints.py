@@ -4,27 +4,31 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import structlog
 from pyspark.sql import SparkSession
 
 from warren.config.modules import CheckpointConsumer
+from warren.model.query_facts import QueryFacts
 from warren.pipeline import steps
 from warren.pipeline.outside_consumer import OutsideConsumer, forget_vanished
+from warren.sources.checkpoint_batches import Checkpoint
 from warren.sources.checkpoint_groups import CheckpointGroups
-from warren.sources.checkpoints import Checkpoint, Checkpoints
+from warren.sources.checkpoint_homes import KEPT_S, LOST
+from warren.sources.checkpoints import Checkpoints
 from warren.sources.outside_changes import OutsideChanges
 from warren.spark.hadoop_files import HadoopFiles
 
 log = structlog.get_logger()
 
-WORKERS = 8  # remote file systems take their time for each file
 MIN_PAUSE_S = 0.2
+MOST_NAMED = 50  # that health names
 UNREADABLE = "unreadable checkpoint"
 NO_CHECKPOINT, NO_BATCH = "there is no checkpoint yet", "it has no committed batch yet"
+REPORTED = "its query is reported, and the reports count"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -34,21 +38,24 @@ class CheckpointWatcher:
     def __init__(
         self, outside_consumer: OutsideConsumer, spark: SparkSession, changed: Callable[[], None]
     ) -> None:
-        settings = outside_consumer.settings
+        settings, cluster = outside_consumer.settings, outside_consumer.cluster
         assert isinstance(settings, CheckpointConsumer)  # noqa: S101  by its class-name
         self._outside_consumer = outside_consumer
         self._changed = changed
-        self._workers = ThreadPoolExecutor(WORKERS, f"checkpoints {settings.name}")
         self._checkpoints = Checkpoints(
             HadoopFiles(spark),
             [*dict.fromkeys(map(_absolute, settings.locations))],
-            outside_consumer.cluster.windows.intervals,
-            self._workers,
+            cluster.windows.intervals,
         )
-        self._groups = CheckpointGroups(settings.group, outside_consumer.accepts)
+        queries = cluster.queries.items()
+        self._before = {name: each.place for name, each in queries if each.origin == "checkpoint"}
+        self._groups = CheckpointGroups(settings.group, outside_consumer.accepts, self._before)
+        self._began_s = time.monotonic()
         self._logged: dict[str, str] = {}  # problems, by checkpoint
+        self._reported = dict[str, QueryFacts]()  # of groups whose reports count
+        self._bare = set[str]()  # locations where nothing is, and groups of the last run were
         # Groups of the last run that have not been read in this one, and may still be there.
-        self._unread = {*outside_consumer.cluster.restored_outside_groups.get(settings.name, ())}
+        self._unread = {*cluster.restored_outside_groups.get(settings.name, ())}
         self._log = log.bind(
             type="module", coordinator="consumer", class_="spark_checkpoint", name=settings.name
         )
@@ -60,52 +67,49 @@ class CheckpointWatcher:
             self._look(stop)
             period_s = self._outside_consumer.period_s if self._checkpoints.is_complete else 0
             stop.wait(max(began + period_s - time.monotonic(), MIN_PAUSE_S))
-        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._checkpoints.close()
 
     def _look(self, stop: threading.Event) -> None:
-        began_s = self._outside_consumer.cluster.clock()
-        self._checkpoints.look(stop.is_set)
+        now_s = self._outside_consumer.cluster.clock()
+        self._checkpoints.look(now_s, stop.is_set)
         if stop.is_set():
             return
-        checkpoints = self._checkpoints.known.values()
-        self._fold(self._groups.take(checkpoints, int(began_s * 1000)))
+        self._fold(self._groups.take(self._checkpoints.known.values(), int(now_s * 1000)))
         has_narrowed = self._narrow_unread()
-        self._note_read(checkpoints, began_s)
+        self._note_read()
         self._note_problems()
-        if self._checkpoints.is_complete and not self._has_failed:
+        if self._checkpoints.is_complete and not self._checkpoints.has_failed:
             self._note_caught_up()
         if has_narrowed:
             forget_vanished(self._outside_consumer.cluster)
 
     def _fold(self, changes: OutsideChanges) -> None:
-        if changes.commits or changes.queries:
-            steps.fold_outside_changes(
-                self._outside_consumer, changes, self._outside_consumer.cluster.clock()
+        """Fold what counts: of groups that are reported as well, nothing does."""
+        if not changes.commits and not changes.queries:
+            return
+        cluster = self._outside_consumer.cluster
+        with cluster.lock:
+            reported = cluster.reported_groups(
+                {each.key.group for each in changes.commits}, changes.queries
             )
-            self._changed()
+            commits = [each for each in changes.commits if each.key.group not in reported]
+            steps.fold_outside_changes(
+                self._outside_consumer, changes._replace(commits=commits), cluster.clock()
+            )
+        self._changed()
 
-    def _note_read(self, checkpoints: Iterable[Checkpoint], began_s: float) -> None:
-        """Up to when the groups have been read: not those whose checkpoint could not be."""
-        outside_consumer, failed = self._outside_consumer, self._checkpoints.problems
-        read = {
-            each.path
-            for each in checkpoints
-            if each.is_read and not each.problem and each.location not in failed
-        }
+    def _note_read(self) -> None:
+        """Up to when each group has been read; of what cannot be read that is long ago."""
+        outside_consumer, known = self._outside_consumer, self._checkpoints.known
         with outside_consumer.cluster.lock:
             groups, name = self._groups.groups, outside_consumer.settings.name
             outside_consumer.cluster.outside_groups[name] = groups | self._unread
-            held = {*outside_consumer.answered_s} & groups
-            moments = {group: outside_consumer.answered_s[group] for group in held}
-            moments |= {group: began_s for group in groups if self._groups.shown_by(group) in read}
-            outside_consumer.answered_s = moments
-        if self._checkpoints.is_complete and not self._has_failed:
-            outside_consumer.polled_s = began_s
-
-    @property
-    def _has_failed(self) -> bool:
-        """Whether no location can be listed: others do not suffer from one that cannot."""
-        return len(self._checkpoints.problems) == len(self._checkpoints.locations)
+            outside_consumer.answered_s = {
+                group: known[self._groups.shown_by(group)].read_s for group in groups
+            }
+            self._reported = outside_consumer.cluster.reported_groups(groups, {})
+        if self._checkpoints.is_complete and not self._checkpoints.has_failed:
+            outside_consumer.polled_s = self._checkpoints.looked_s
 
     def _note_caught_up(self) -> None:
         outside_consumer = self._outside_consumer
@@ -124,11 +128,20 @@ class CheckpointWatcher:
             self._changed()
 
     def _narrow_unread(self) -> bool:
-        """Leave those groups out that are gone: all was listed, and theirs can be read."""
-        if not self._unread or self._checkpoints.problems or not self._checkpoints.is_complete:
+        """Leave those groups out that are gone: where they would be was listed, and can be read."""
+        if not self._unread or not self._checkpoints.is_complete:
             return False
-        before, known = self._unread, self._checkpoints.known.values()
-        self._unread = before & {self._groups.group_of(each) for each in known if each.problem}
+        known = [each for each in self._checkpoints.known.values() if each.problem]
+        kept, self._bare = {self._groups.group_of(each) for each in known}, set()
+        for group in self._unread - kept:
+            place = self._before.get(group, "")
+            bare = self._checkpoints.bare_location(place)
+            if bare and time.monotonic() - self._began_s < KEPT_S:
+                self._bare.add(bare)
+                kept.add(group)
+            elif self._checkpoints.failing_location(place):
+                kept.add(group)
+        before, self._unread = self._unread, self._unread & kept
         return self._unread != before
 
     def _note_problems(self) -> None:
@@ -137,22 +150,26 @@ class CheckpointWatcher:
             path: f"cannot be listed: {problem}"
             for path, problem in self._checkpoints.problems.items()
         }
-        self._set_problem("; ".join(f"{each} {found[each]}" for each in sorted(found)))
+        problems = "; ".join(f"{each} {found[each]}" for each in sorted(found))
+        self._set_problem(problems if self._checkpoints.has_failed else "")
         unreadable = self._checkpoints.unreadable
         new = len(unreadable.keys() - self._logged.keys())
         self._outside_consumer.skips.total.update({UNREADABLE: new} if new else {})
         found |= unreadable
         found |= dict.fromkeys(self._checkpoints.empty, NO_CHECKPOINT)
+        found |= dict.fromkeys(self._bare, LOST)
         found |= {
             path: self._why_left_out(checkpoint)
             for path, checkpoint in self._checkpoints.known.items()
             if path not in found and self._why_left_out(checkpoint)
         }
         for path in sorted(path for path in found if self._logged.get(path) != found[path]):
-            is_early = found[path] in {NO_CHECKPOINT, NO_BATCH}
-            write = self._log.info if is_early else self._log.warning
+            is_usual = found[path] in {NO_CHECKPOINT, NO_BATCH, REPORTED}
+            write = self._log.info if is_usual else self._log.warning
             write("not read", checkpoint=path, problem=found[path])
         self._logged = found
+        named = islice(sorted(found.items()), MOST_NAMED)
+        self._outside_consumer.not_read = dict(named)
 
     def _why_left_out(self, checkpoint: Checkpoint) -> str:
         if checkpoint.newest is None:
@@ -163,11 +180,17 @@ class CheckpointWatcher:
         if not group:
             return "it has no query id, and its group is named by it"
         if self._groups.shown_by(group) not in {"", checkpoint.path}:
-            return f"another checkpoint that committed later is group {group!r}, too"
-        return ""
+            return f"its group {group!r} is that of {self._groups.shown_by(group)}"
+        return self._why_reported(group, checkpoint.query_id)
+
+    def _why_reported(self, group: str, query_id: str) -> str:
+        if group not in self._reported:
+            return ""
+        if self._reported[group].id in {"", query_id}:
+            return REPORTED
+        return f"another query reports its group {group!r}, and its reports count"
 
     def _set_problem(self, problem: str) -> None:
-        problem = problem if self._has_failed else ""
         if problem == self._outside_consumer.problem:
             return
         if not problem:

@@ -1,22 +1,33 @@
 """Which group each checkpoint is, and what its new batches change: commits and removals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
-from warren.model.query_facts import QueryFacts
+from warren.model.query_facts import PATIENCE_MS, PAUSES, QueryFacts
+from warren.sources.checkpoint_batches import Checkpoint, CommittedBatch
 from warren.sources.checkpoint_log import Place
-from warren.sources.checkpoints import Checkpoint, CommittedBatch
-from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey
+from warren.sources.outside_changes import OutsideChanges, OutsideCommit, OutsideKey, order_at
 
-IN_A_MS = 1024  # batches of one millisecond that can be told apart
+LONGEST_MS = 86_400_000  # that a group waits for a checkpoint while another of its name commits
 
 
 class CheckpointGroups:
-    """The groups so far. The template names a checkpoint's group: {name}, {parent}, {id}."""
+    """The groups so far. The template names a checkpoint's group: {name}, {parent}, {id}.
 
-    def __init__(self, template: str, accepts: Callable[[str], bool]) -> None:
+    Of several checkpoints with one name the first one keeps the group as long as it goes on.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        accepts: Callable[[str], bool],
+        before: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`before` has the checkpoints that groups had in the last run."""
         self._template = template
         self._accepts = accepts
+        self._before = before
         self._shown: dict[str, str] = {}  # by group, the path of its checkpoint
         self._offsets: dict[str, dict[Place, int]] = {}  # by group, as handed on
 
@@ -61,13 +72,21 @@ class CheckpointGroups:
         return OutsideChanges(commits, {}, Counter(), queries)
 
     def _choose(self, checkpoints: Iterable[Checkpoint]) -> dict[str, Checkpoint]:
-        """The checkpoint of each group: of several, the one that committed last."""
-        found: dict[str, list[Checkpoint]] = {}
+        """The checkpoint of each group."""
+        found: dict[str, dict[str, Checkpoint]] = {}
         for checkpoint in checkpoints:
             group = self.group_of(checkpoint)
             if checkpoint.newest and checkpoint.reads_kafka and group and self._accepts(group):
-                found.setdefault(group, []).append(checkpoint)
-        return {group: max(several, key=_last_commit) for group, several in found.items()}
+                found.setdefault(group, {})[checkpoint.path] = checkpoint
+        return {group: self._keeper(group, several) for group, several in found.items()}
+
+    def _keeper(self, group: str, several: Mapping[str, Checkpoint]) -> Checkpoint:
+        """The one that has the group, until it is silent for clearly longer than it ever was."""
+        last = max(several.values(), key=_last_commit)
+        held = several.get(self._shown.get(group, "") or self._before.get(group, ""), last)
+        longest_ms = max(PATIENCE_MS, int(PAUSES * held.longest_pause_ms))
+        silent_ms = _last_commit(last)[0] - _last_commit(held)[0]
+        return last if silent_ms > min(longest_ms, LONGEST_MS) else held
 
 
 def _last_commit(checkpoint: Checkpoint) -> tuple[int, str]:
@@ -77,7 +96,7 @@ def _last_commit(checkpoint: Checkpoint) -> tuple[int, str]:
 def _commits(group: str, batch: CommittedBatch, now_ms: int) -> Iterator[OutsideCommit]:
     """A batch commits all its partitions. The order is the same whenever it is read again."""
     committed_ms = max(min(batch.committed_ms, now_ms), 0)
-    order = committed_ms * IN_A_MS + batch.number % IN_A_MS
+    order = order_at(committed_ms, batch.number)
     for (topic, partition), offset in batch.offsets.items():
         yield OutsideCommit(OutsideKey(group, topic, partition), offset, committed_ms, order)
 

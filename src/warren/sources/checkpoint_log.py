@@ -3,7 +3,7 @@
 `offsets/N` says how far batch N reads, before it is worked on; `commits/N` comes when it is done.
 A file of offsets has a line with the version, one with Spark's own facts about the batch, then the
 sources: in version 1 a line for each, `-` for one without an offset; in version 2 each has a name
-before its offset, in lines of their own or in one JSON object.
+before its offset, in lines of their own or in one JSON object. How many there are it does not say.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,11 @@ T = TypeVar("T")
 class Batch(NamedTuple):
     triggered_ms: int | None  # when it began, by the job's clock
     offsets: dict[Place, int]  # of all sources that are Kafka: the next record to read
-    reads_kafka: bool
+    kafka_sources: int  # that have an offset
+
+    @property
+    def reads_kafka(self) -> bool:
+        return self.kafka_sources > 0
 
 
 class _Facts(msgspec.Struct, rename="camel"):
@@ -49,13 +53,13 @@ def read_batch(data: bytes) -> Batch:
     version = lines[0].strip()
     if version not in {"v1", "v2"}:
         raise Unreadable(f"log version {version[:20]!r}" if version else "an empty log")
-    if len(lines) < 3:
+    if not any(line.strip() for line in lines[2:]):
         raise Unreadable("the sources: the log is cut short")
     facts = _decoded(_facts, lines[1], "the batch's facts") if lines[1].strip() else _Facts()
     sources = lines[2:] if version == "v1" else [*_values(lines[2:])]
     read = [_offsets(each) for each in sources if each.strip() not in {"", NOTHING}]
     of_kafka = [each for each in read if each is not None]
-    return Batch(facts.batch_timestamp_ms or None, _lowest(of_kafka), bool(of_kafka))
+    return Batch(facts.batch_timestamp_ms or None, _lowest(of_kafka), len(of_kafka))
 
 
 def read_query_id(data: bytes) -> str:

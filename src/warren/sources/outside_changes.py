@@ -13,7 +13,14 @@ UNREADABLE_NODE = "unreadable node"
 GREATEST_OFFSET = 2**63 - 1
 GREATEST_PARTITION = 2**31 - 1
 
+IN_A_MS = 1024  # commits of one millisecond that can be told apart
+
 Owners = dict[tuple[str, int], tuple[str, str]]  # (topic, partition) -> (owner, client id)
+
+
+def order_at(time_ms: int, number: int = 0) -> int:
+    """The order of a commit that is known by its time, and by a number if it has one."""
+    return time_ms * IN_A_MS + number % IN_A_MS
 
 
 class OutsideKey(NamedTuple):

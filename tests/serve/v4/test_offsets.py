@@ -75,6 +75,18 @@ def test_a_report_may_say_more_about_a_query_and_nothing_about_offsets(site: Sit
     assert (report.query.error, report.query.has_ended, report.offsets) == ("boom", True, [])
 
 
+def test_a_report_that_says_when_it_is_sent_has_its_time_put_right(site: Site) -> None:
+    behind_ms = NOW_MS - 180_000
+    sent = {"time": behind_ms - 5, "sent": behind_ms}
+
+    assert site.post(ORDERS | sent).json["kept"] == 1
+    assert site.post(ORDERS | sent | {"time": NOW_MS}).status == 400  # in the future then
+    assert site.post(ORDERS | sent | {"sent": "yesterday"}).status == 400
+
+    (report,) = site.kept()
+    assert report.time_ms == NOW_MS - 5
+
+
 WRONG: dict[str, dict[str, Any]] = {
     "offset -1 is not from 0 to 9223372036854775806": {"offset": -1},
     "offset 9223372036854775807 is not from": {"offset": 2**63 - 1},

@@ -27,6 +27,7 @@ class HttpReceiver:
     answer: bytes = b"ok"
     location: str = ""  # where to redirect to, once
     failing: str = ""  # a method that is answered 500
+    largest: int = 2**30  # bytes; more are answered 413
     got: list[Received] = field(default_factory=list)
     may_answer: threading.Event = field(default_factory=threading.Event)
 
@@ -62,6 +63,7 @@ def _handler(receiver: HttpReceiver) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             port = self.client_address[1]
             status = 500 if self.command == receiver.failing else receiver.status
+            status = 413 if len(body.encode()) > receiver.largest else status
             receiver.got.append(Received(self.command, self.path, headers, body, port, status))
             receiver.may_answer.wait(30)
             location, receiver.location = receiver.location, ""

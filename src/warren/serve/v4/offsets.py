@@ -88,6 +88,13 @@ class OffsetReport(msgspec.Struct, forbid_unknown_fields=True):
             "2026-03-01T12:00:00Z. Null: now."
         ),
     ] = None
+    sent: Annotated[
+        int | str | None,
+        Meta(
+            description="When this is sent, by the same clock as `time`: that clock may be wrong "
+            "then."
+        ),
+    ] = None
     complete: Annotated[
         bool, Meta(description="It reads nothing else: its other partitions are forgotten.")
     ] = False
@@ -149,12 +156,12 @@ def read_reports(body: bytes) -> Read | str:
 def _read_item(number: int, item: bytes | msgspec.Raw) -> Report | Refusal:
     try:
         sent = msgspec.json.decode(item, type=OffsetReport)
-        time_ms = _time_ms(sent.time)
+        time_ms, sent_ms = _time_ms(sent.time), _time_ms(sent.sent)
         offsets = [*_offsets(sent)]
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:
         return Refusal(number, str(error))
     news = _news(sent.query) if sent.query else None
-    return Report(number, sent.cluster, sent.group, time_ms, offsets, sent.complete, news)
+    return Report(number, sent.cluster, sent.group, time_ms, offsets, sent.complete, news, sent_ms)
 
 
 def _offsets(sent: OffsetReport) -> Iterator[tuple[str, int, int]]:
