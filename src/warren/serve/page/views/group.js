@@ -131,9 +131,10 @@ export function groupView({ names: [cluster, group], query }) {
         get("/v4/explain", { ...where, all: true }),
         get("/v4/changes", { ...where, limit: 500 }),
       ]);
-      const isOne = answer.board.moment_ms === windows.board.moment_ms;
-      if (isOne && answer.partitions.length === windows.partitions.length)
-        return { group: answer, windows, reasons, changes: changes.changes };
+      const agrees = ({ board }) => board.moment_ms === answer.board.moment_ms;
+      const isOne = agrees(windows) && answer.partitions.length === windows.partitions.length;
+      if (isOne && (left <= 1 || (agrees(reasons) && agrees(changes))))
+        return { group: answer, windows, reasons, changes };
       if (left <= 1) return null;
     }
   }
