@@ -52,5 +52,7 @@ def test_on_the_first_board_nobody_knows_since_when(look: Look, tmp_path: Path) 
         first = page.locator(".fact").first
         expect(first.locator("dt")).to_have_text("ERR for")
         expect(first.locator("dd")).to_have_text("—")
-        expect(first.locator("dd span")).to_have_attribute("title", "Warren has just begun to watch.")
+        expect(first.locator("dd span")).to_have_attribute(
+            "title", "Warren has just begun to watch."
+        )
         page.goto("about:blank")

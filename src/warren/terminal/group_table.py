@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from warren.model.counted_nouns import counted
 from warren.serve.v4 import number_words
 from warren.serve.v4.lines import BEHIND_S
 from warren.serve.v4.measured import Age, Drain, Lag, MeasuredGroup
@@ -126,15 +127,11 @@ def warnings(overview: Overview) -> Iterator[Text]:
 
 def counts(lines: Iterable[TableLine]) -> Text:
     found = Counter(line.status for line in lines)
-    text = Text(_groups(found.total()))
+    text = Text(counted(found.total(), "group"))
     for status in ORDER:
         if found[status]:
             text.append_text(Text(f"  {words.number(found[status])} ")).append(words.status(status))
     return text
-
-
-def _groups(count: int) -> str:
-    return "1 group" if count == 1 else f"{words.number(count)} groups"
 
 
 def table(shown: list[TableLine], now_ms: int, width: int, chosen: int | None = None) -> Table:

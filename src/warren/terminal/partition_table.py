@@ -3,6 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from warren.model.counted_nouns import counted
 from warren.serve.v4 import number_words
 from warren.serve.v4.shapes import Explanation, PartitionLine
 from warren.serve.v4.shapes import Group as GroupAnswer
@@ -43,8 +44,7 @@ def _head(group: GroupAnswer) -> Text:
         (place, "bold"),
         words.status(summary.status),
         _behind(group),
-        f"  lag {words.number(summary.total_lag)} in {words.number(count)} "
-        f"partition{'' if count == 1 else 's'}",
+        f"  lag {words.number(summary.total_lag)} in {counted(count, 'partition')}",
     )
 
 

@@ -235,7 +235,7 @@ def test_why_a_group_is_what_it_is(server: Running) -> None:
     where = "That is orders:0; its other partition is OK."
     assert {group: each["why"] for group, each in answers.items()} == {
         "stopped": f"Silent at offset 100 for 10 minutes; 900 messages wait. {where}",
-        "stalled": f"Stuck at offset 500 for 95 s; 500 messages wait. {where}",
+        "stalled": f"Stuck at offset 500 for at least 95 s; 500 messages wait. {where}",
         "rewound": f"Went back from offset 800 to 310; 690 messages wait. {where}",
     }
     assert "at most 0" not in " ".join(each["reasons"][0]["change"] for each in answers.values())

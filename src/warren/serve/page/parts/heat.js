@@ -1,7 +1,7 @@
 // Partition × time on a canvas: how much lag, or which status, where and when.
 
 import { h } from "../lib/dom.js";
-import { brief, count, exactly, timeWithin } from "../lib/format.js";
+import { brief, counted, exactly, timeWithin } from "../lib/format.js";
 import { colour } from "../lib/theme.js";
 import { byLag, byStatus, writeStatuses } from "./paints.js";
 import { rank } from "./status.js";
@@ -72,7 +72,7 @@ export class Heat {
     if (grid.rows.length > MOST_ROWS) {
       const chosen = new Set(worstFirst().slice(0, MOST_ROWS));
       this.rows = grid.rows.filter((row) => chosen.has(row));
-      this.note = `The worst ${MOST_ROWS} of ${count(grid.rows.length)} partitions. ${HOW}`;
+      this.note = `The worst ${MOST_ROWS} of ${counted(grid.rows.length, "partition")}. ${HOW}`;
     }
     if (this.order === "worst") this.rows = [...this.rows].sort(byTrouble);
     this.#keepInside();
