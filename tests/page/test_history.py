@@ -2,17 +2,21 @@
 
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from msgspec import structs
 from page.conftest import Look
-from page.past import HISTORY_CONFIG, Hesitating, Remembering, lived
+from page.past import HISTORY_CONFIG, STEPS, Hesitating, Remembering, lived
 from page.town import Group, falls_behind
 from playwright.sync_api import Browser, Page, expect
 from pyspark.sql import SparkSession
 from support import history_rows
 from support.http_side import running
+
+from warren.model.health import HistoryHealth
 
 HOUR_MS = 3_600_000
 DAYS = 7
@@ -140,3 +144,20 @@ def test_a_group_of_which_nothing_was_kept_has_no_incidents(
         page.get_by_role("button", name="6 h").click()
         expect(page.locator(".period + .note")).to_have_text("Nothing was kept in that time.")
         page.close()
+
+
+def test_memory_tells_its_first_moment(look: Look, tmp_path: Path) -> None:
+    actions = Remembering(tmp_path / "history")
+    with running(tmp_path, HISTORY_CONFIG, actions) as started:
+        board = lived(actions).board()
+        recent = actions.history.recent.health()
+        health = structs.replace(board.health, history=HistoryHealth(recent=recent))
+        started.publish(replace(board, health=health))
+        page = look(started, "#/health", timezone_id="UTC")
+        began = datetime.fromtimestamp(board.moment_ms / 1000 - 6 * (STEPS - 1), UTC)
+
+        first = f"{began.day} {began:%b %Y, %H:%M:%S} UTC"
+        expect(page.locator(".services")).to_contain_text(
+            f"History in memory: {STEPS} moments since {first}, 0.1 MB."
+        )
+        page.goto("about:blank")

@@ -3,13 +3,14 @@
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from page.conftest import Look
-from page.town import Group, Town, falls_behind, keeps_up
+from page.town import Group, Town, falls_behind, keeps_up, stalls
 from playwright.sync_api import Browser, expect
-from support.boards import NOW_S
+from support.boards import NOW_S, cluster_board, log_ends
 from support.http_side import CONFIG, Running, running
 
 TABS = 8  # a browser makes six connections to one server
@@ -76,6 +77,31 @@ def test_a_new_board_disturbs_nobody(started: Running, look: Look, town: Town) -
     expect(link).to_be_focused()
     expect(read).to_contain_text("orders:0")
     assert table.evaluate("table => table.scrollLeft") == 90
+
+
+def test_tile_and_chart_agree_when_only_the_log_ends_are_new(tmp_path: Path, look: Look) -> None:
+    """No commit came, so the group is judged as of the same moment again, with another lag."""
+    town = Town(NOW_S, [Group("newsletter", "orders", stalls)], steps=12)
+    with running(tmp_path) as started:
+        first = town.board()
+        started.publish(first)
+        page = look(started, "#/group/local/newsletter")
+        read = page.locator(".chart .readout")
+        lag = page.locator(".fact", has=page.get_by_text("Lag", exact=True)).locator("dd span")
+        expect(read).to_contain_text(f"all partitions {lag.first.inner_text()}")
+        before = lag.first.inner_text()
+
+        counts = {topic: len(ends) for topic, ends in town.ends().items()}
+        later = {topic: [(end or 0) + 50 for end in ends] for topic, ends in town.ends().items()}
+        town.windows.set_log_ends(log_ends(later), counts, now_s=town.now_s)
+        judged = cluster_board(town.windows, later, town.file, town.now_s)
+        started.publish(
+            replace(first, moment_ms=first.moment_ms + 1000, clusters={"local": judged})
+        )
+
+        expect(lag.first).not_to_have_text(before)
+        expect(read).to_contain_text(f"all partitions {lag.first.inner_text()}")
+        page.goto("about:blank")
 
 
 def test_a_group_that_goes_while_it_is_looked_at_can_still_be_read(

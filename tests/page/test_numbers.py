@@ -1,6 +1,7 @@
 """How far behind, when it has caught up, what is lost: in lists, on hover, loudly, in the chart."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -8,8 +9,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # has no types
 from page.conftest import Look
 from playwright.sync_api import Locator, Page, expect
+from support.boards import NOW_S, cluster_board, windows_of
 from support.http_side import Running, running
-from support.numbered_groups import HOSTILE, NUMBERS, numbered_board
+from support.numbered_groups import HOSTILE, NUMBERS, numbered_board, with_numbers
+
+from warren.model.board import Board
+from warren.model.health import Health
 
 WHY = "at this pace: retention reaches them before the group does."
 ROWS = ".list .rows .row:not([hidden])"
@@ -116,6 +121,34 @@ def test_the_drain_is_a_range_or_never(look: Look, numbered: Running) -> None:
         "In 5 to 7 min at this pace. It reads 53 msg/s; the log grows by 50 msg/s."
     )
     assert (hover(page, "doomed", "drain") or "").startswith("Not at this pace:")
+
+
+def test_how_fast_the_lag_grows_stands_beside_a_lag_only(look: Look, tmp_path: Path) -> None:
+    """What is shown as 0 does not shrink, whatever was measured a moment before."""
+    ends: dict[str, list[int | None]] = {"orders": [2000]}
+    offsets = {"done": 2000, "slower": 1000, "faster": 1000, "same": 1000}
+    commits = [(group, "orders", 0, at, NOW_S * 1000) for group, at in offsets.items()]
+    consumed = {"done": 90, "slower": 30, "faster": 126, "same": 50.01}
+    stated = {
+        group: {"lag": 7.0, "produced": 50.0, "consumed": pace} for group, pace in consumed.items()
+    }
+    judged = with_numbers(cluster_board(windows_of(ends, commits), ends), stated)
+    with running(tmp_path) as started:
+        started.publish(Board(NOW_S * 1000, {"local": judged}, Health(ready=True)))
+        page = look(started)
+        expect(page.locator(ROWS)).to_have_count(len(offsets))
+        told = {
+            group: (row(page, group).locator(".growth").inner_text(), hover(page, group, "trend"))
+            for group in offsets
+        }
+        page.goto("about:blank")
+
+    assert told == {
+        "done": ("", ""),
+        "slower": ("+20/s", "The lag grows by 20 msg/s."),
+        "faster": ("\u221276/s", "The lag shrinks by 76 msg/s."),
+        "same": ("0/s", "The lag stays as it is."),
+    }
 
 
 def test_a_loss_is_told_loudly(look: Look, numbered: Running) -> None:

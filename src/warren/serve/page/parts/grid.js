@@ -55,8 +55,8 @@ export function linesOf(windows, partitions, seen) {
     const last = committed_ms.at(-1);
     const own = seen.get(`${topic}\n${partition}`) ?? [];
     seen.set(`${topic}\n${partition}`, own);
-    if (last !== undefined && !(own.at(-1)?.[0] >= windows.now_ms))
-      own.push([windows.now_ms, current_lag, status]);
+    while (own.at(-1)?.[0] >= windows.now_ms) own.pop(); // it is judged anew as of then
+    if (last !== undefined) own.push([windows.now_ms, current_lag, status]);
     own.splice(0, own.length - most);
     const commits = committed_ms.map((ms, number) => [
       ms,

@@ -1,11 +1,12 @@
 // A group as a row of the overview: made once, filled again and again.
 
 import { h, named } from "../lib/dom.js";
-import { ago, brief, briefGrowth, counted, growth, NONE, rate } from "../lib/format.js";
+import { ago, brief, briefGrowth, counted, growthInWords, NONE, rate } from "../lib/format.js";
 import { everyColumn } from "./columns.js";
 import { numbersOf } from "./groups.js";
 import { groupLink } from "./links.js";
 import { alarms, behind, catchUp, lagOf } from "./numbers.js";
+import { lagGrowth } from "./projection.js";
 import { badge } from "./status.js";
 
 const LEVEL = "i"; // half way up: a lag that stays as it is, and is not 0
@@ -77,16 +78,10 @@ function fillNumbers({ cells, alarm, growth: speed }, item) {
   write(cells.lag, lagOf(item.lag, numbers, ` in ${counted(item.partitions, "partition")}`));
   write(cells.drain, catchUp(numbers));
   cells.produced.textContent = numbers.produced === null ? NONE : rate(numbers.produced);
-  const growing = lagGrowth(numbers);
+  const growing = lagGrowth(item.lag, numbers);
   speed.textContent = growing === null ? "" : briefGrowth(growing);
-  cells.trend.title = growing === null ? "" : `The lag grows by ${growth(growing)}.`;
+  cells.trend.title = growing === null ? "" : growthInWords(growing);
   cells.consumed.textContent = numbers.consumed === null ? NONE : rate(numbers.consumed);
-}
-
-// Nothing of a group that has read everything.
-function lagGrowth({ lag, produced, consumed }) {
-  const isKnown = produced !== null && consumed !== null;
-  return isKnown && lag.now ? produced - consumed : null;
 }
 
 function write(cell, { text, title }) {

@@ -29,6 +29,11 @@ export function projection(times, lag, numbers) {
   };
 }
 
+// Messages a second; null of a group that has read everything, and when it is not known.
+export function lagGrowth(total, { produced, consumed }) {
+  return total && isNumber(produced) && isNumber(consumed) ? produced - consumed : null;
+}
+
 const isKnown = (end) => end === "never" || isNumber(end);
 
 function inWords(numbers) {

@@ -1,7 +1,7 @@
 // One group: what it is, why, since when, and where.
 
 import { fact, facts, h, named, renew, section } from "../lib/dom.js";
-import { ago, count, growth, iso } from "../lib/format.js";
+import { ago, count, growth, growthInWords, iso } from "../lib/format.js";
 import { get } from "../parts/api.js";
 import { Chart } from "../parts/chart.js";
 import { exportMenu } from "../parts/exports.js";
@@ -11,7 +11,7 @@ import { GroupHistory } from "../parts/history.js";
 import { dashboardLink, topicLink } from "../parts/links.js";
 import { alarms, behind, catchUp, lagOf, shown } from "../parts/numbers.js";
 import { memberTable, partitionTable } from "../parts/partitions.js";
-import { projection } from "../parts/projection.js";
+import { lagGrowth, projection } from "../parts/projection.js";
 import { queryCards } from "../parts/query.js";
 import { Silences } from "../parts/silences.js";
 import { badge, rank } from "../parts/status.js";
@@ -174,20 +174,22 @@ export function groupView({ names: [cluster, group], query }) {
   };
 }
 
-// How fast the lag changes now; nothing of a group that has read everything.
-function lagGrows({ total_lag: lag, produced, consumed }) {
-  const isKnown = lag > 0 && Number.isFinite(produced) && Number.isFinite(consumed);
-  return isKnown ? h("span", { class: "of" }, growth(produced - consumed)) : "";
+function lagGrows(summary) {
+  const growing = lagGrowth(summary.total_lag, summary);
+  if (growing === null) return "";
+  return h("span", { class: "of", title: growthInWords(growing) }, growth(growing));
 }
 
-// A history that ends now ends with what is known now.
+// A history that ends now ends with what is known now, which may be a little older.
 function withNow({ times_ms: times, lag, max_lag: worst }, live) {
   const now = live?.times.at(-1);
-  if (!(now > times.at(-1))) return { times, lag, worst };
+  if (!(now > times[0])) return { times, lag, worst };
+  const count = times.filter((ms) => ms < now).length;
+  const until = (values, last) => [...values.slice(0, count), last];
   return {
-    times: [...times, now],
-    lag: [...lag, live.total.at(-1)],
-    worst: [...worst, live.worst.at(-1)],
+    times: until(times, now),
+    lag: until(lag, live.total.at(-1)),
+    worst: until(worst, live.worst.at(-1)),
   };
 }
 
