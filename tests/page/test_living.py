@@ -143,12 +143,41 @@ def test_an_order_that_was_chosen_stays(tmp_path: Path, look: Look) -> None:
         town.windows.delete_group("group-5")
         started.publish(town.board())
 
-        expect(heads.last).to_have_text("group-6")
+        expect(heads.last).to_have_text("group-7")
+        after = heads.all_inner_texts()
         expect(by_lag).to_be_focused()
         expect(heads.nth(3)).to_have_attribute("aria-sort", "descending")
         page.goto("about:blank")
 
     assert before[3:] == [f"group-{n}" for n in range(6)]
+    assert [head.strip(" \u2193") for head in after[3:]] == [
+        f"group-{n}" for n in (0, 2, 3, 4, 6, 7)
+    ]
+
+
+def test_the_groups_that_lag_most_have_the_columns(tmp_path: Path, look: Look) -> None:
+    def town_groups(behind: set[int]) -> list[Group]:
+        ways = [stalls if number in behind else keeps_up for number in range(8)]
+        return [Group(f"group-{number}", "payments", way) for number, way in enumerate(ways)]
+
+    town = Town(NOW_S, town_groups({0, 1, 2, 3, 4, 5}), steps=12)
+    with running(tmp_path) as started:
+        started.publish(town.board())
+        page = look(started, "#/topic/local/payments")
+        heads = page.get_by_role("region", name="Partitions").get_by_role("columnheader")
+        expect(heads.last).to_have_text("group-5")
+        expect(page.get_by_text("The 6 that lag most, of 8.")).to_be_visible()
+
+        town.groups = town_groups({6, 7})
+        for _ in range(12):
+            town.live()
+        started.publish(town.board())
+
+        expect(heads.last).to_have_text("group-7")
+        shown = heads.all_inner_texts()[3:]
+        page.goto("about:blank")
+
+    assert shown == [f"group-{number}" for number in (0, 1, 2, 3, 6, 7)]
 
 
 def test_a_board_that_is_old_is_said_to_be(started: Running, look: Look, town: Town) -> None:

@@ -68,14 +68,11 @@ export function overviewView({ query }) {
     " What is shown is not complete. ",
     h("a", { href: "#/health" }, "How far it is"),
   );
-  const columns = columnMenu(
-    () => state.columns.map(({ name }) => name),
-    (names) => change({ columns: names }),
-  );
+  const columns = columnMenu((names) => change({ columns: names }));
   const source = () => ({ name: "groups", path: "/v4/groups", parameters: asked(filter) });
   const shownTable = () => asTable(chosen(state.rows, filter).shown);
   const exporting = exportMenu(source, shownTable, () => asObjects(shownTable()));
-  const tools = h("div", { class: "tools" }, search, filters, order, total, columns, exporting);
+  const tools = h("div", { class: "tools" }, search, filters, order, total, columns.element, exporting);
   const empty = h("div", { class: "empty", role: "status", hidden: true });
   const hints = h("p", { class: "hints" }, ...KEYS.map(hint));
   const element = h(
@@ -140,6 +137,7 @@ export function overviewView({ query }) {
   function arrange() {
     state.columns = columnsFor(filter.columns, element.clientWidth || innerWidth);
     layOut(list.element, state.columns);
+    columns.mark(state.columns);
     const cells = state.columns.map((column) => headCell(column, filter.sort, sortBy));
     renew(header, cells);
   }
