@@ -212,8 +212,8 @@ def test_a_topic_tells_the_age_of_its_groups(look: Look, server: Running) -> Non
     assert "Behind by 2 min" in titles
 
 
-# The dotted line's colour to the right of the middle, where only the future is drawn.
-AHEAD = """canvas => { const pen = canvas.getContext("2d"), from = Math.round(canvas.width * 0.62);
+# The dotted line's colour on the right, where only the future is drawn.
+AHEAD = """canvas => { const pen = canvas.getContext("2d"), from = Math.round(canvas.width * 0.86);
     const { data } = pen.getImageData(from, 0, canvas.width - from, canvas.height);
     const counts = new Map();
     for (let at = 0; at < data.length; at += 4) {
@@ -231,7 +231,9 @@ def test_the_chart_goes_on_at_the_present_pace(look: Look, numbered: Running) ->
         told[group] = page.locator(".chart .readout .ahead").all_inner_texts()
     open_group(page, numbered, "unsure")
     colours = page.locator(".chart canvas").evaluate(AHEAD)
-    page.locator(".chart .u-over").hover(position={"x": 800, "y": 50})
+    over = page.locator(".chart .u-over")
+    width = over.evaluate("over => over.clientWidth")
+    over.hover(position={"x": 0.95 * width, "y": 50})
 
     assert {group: texts for group, texts in told.items() if group != "extreme"} == {
         "late": ["at this pace it catches up in 5 to 7 min"],

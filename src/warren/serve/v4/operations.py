@@ -124,6 +124,13 @@ OPERATIONS = [
         group_past.history,
     ),
     Operation(
+        "/v4/history/progress",
+        "How far a `/v4/history` is that was given a ticket.",
+        parameters.OneReading,
+        group_past.HistoryReading,
+        group_past.progress,
+    ),
+    Operation(
         "/v4/report",
         "How all groups fared over a time: the worst, incidents, topics. 404 if no history is "
         "kept.",

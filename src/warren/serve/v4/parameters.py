@@ -123,6 +123,16 @@ class OneHistory(Query, kw_only=True):
             description="Partitions in the heat map, those that lag most; 0: no heat map.",
         ),
     ] = 200
+    ticket: Annotated[
+        str,
+        Meta(
+            max_length=100, description="Any text; `/v4/history/progress` knows the request by it."
+        ),
+    ] = ""
+
+
+class OneReading(Query, kw_only=True):
+    ticket: Annotated[str, Meta(min_length=1, max_length=100, description="Of `/v4/history`.")]
 
 
 class OneReport(Query, kw_only=True):

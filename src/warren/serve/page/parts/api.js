@@ -11,6 +11,9 @@ const LONGEST_ANSWER_MS = 60_000; // history takes half of it at most
 const LONGEST_SILENCE_MS = 45_000; // the stream sends a keep-alive every few seconds
 
 export class Missing extends Error {}
+export class Refused extends Error {} // the same request is refused again
+
+const ERRORS = { 400: Refused, 404: Missing };
 
 let ahead = 0; // of the reader's clock, in milliseconds
 
@@ -63,7 +66,7 @@ async function answerOf(path, response) {
   if (response.ok) return response.json();
   const { message } = await response.json().catch(() => ({ message: "" }));
   const text = message || `${path}: ${response.status}`;
-  throw response.status === 404 ? new Missing(text) : new Error(text);
+  throw new (ERRORS[response.status] ?? Error)(text);
 }
 
 export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -46,6 +46,8 @@ export function groupView({ names: [cluster, group], query }) {
     { target: "_blank", rel: "noopener", hidden: !document.body.dataset.grafana },
     "Open in Grafana",
   );
+  const overTime = h("div", null, chart.element, timeline.strip);
+  const partitionsOverTime = section("Partitions over time", heat.element);
   const source = () => ({ name: group, path: "/v4/group", parameters: where });
   const actions = h(
     "div",
@@ -62,8 +64,8 @@ export function groupView({ names: [cluster, group], query }) {
     alarm,
     numbers,
     why,
-    section("Lag over time", past.picker, chart.element, timeline.strip),
-    section("Partitions over time", heat.element),
+    section("Lag over time", past.picker, overTime),
+    partitionsOverTime,
     section("Partitions", partitions.element),
     h("div", { class: "pair" }, section("Members", members), timeline.element, past.incidents),
   );
@@ -99,24 +101,31 @@ export function groupView({ names: [cluster, group], query }) {
     ]);
   }
 
-  // Draws the windows as they are now, or a period of history.
+  // Draws the windows as they are now, or a period of history. What is there stays until history is
+  // answered.
   async function draw() {
+    overTime.hidden = partitionsOverTime.hidden = past.isEmpty;
+    if (past.isEmpty || past.isAwaited || !live) return;
     const kept = past.shown;
-    if (kept) {
-      heat.show(kept.grid);
-      const { times, lag, worst } = withNow(kept.answer, past.isNow ? live : null);
-      await chart.show(times, [lag, worst], past.isNow ? projection(times, lag, measured) : null);
-      drawTimeline(past.isNow ? times.at(-1) : kept.answer.until_ms, kept.answer);
-    } else if (live) {
-      heat.show(live);
-      const { times, total, worst } = live;
-      await chart.show(times, [total, worst], projection(times, total, measured));
-      drawTimeline(times.at(-1), null);
+    if (!kept) {
+      await drawLines(live, { ...live, lag: live.total }, true);
+      drawTimeline(live.times.at(-1), null);
+      return;
     }
+    const lines = withNow(kept.answer, past.isNow ? live : null);
+    await drawLines(kept.grid, lines, past.isNow);
+    drawTimeline(past.isNow ? lines.times.at(-1) : kept.answer.until_ms, kept.answer);
+  }
+
+  async function drawLines(grid, { times, lag, worst }, isNow) {
+    const ahead = isNow ? projection(times, lag, measured) : null;
+    heat.show(grid, [times[0], (ahead?.times ?? times).at(-1)]);
+    await chart.show(times, [lag, worst], ahead, heat.left);
   }
 
   function drawTimeline(now, kept) {
     const [from, to] = chart.span;
+    timeline.strip.style.marginLeft = `${heat.left}px`;
     timeline.draw([from, to], now, kept);
     const period = kept ? { From: from, To: to } : { From: now - DAY_MS, To: now };
     dashboard.href = dashboardLink({ Cluster: cluster, Group: group, ...period });
