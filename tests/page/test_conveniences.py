@@ -18,7 +18,7 @@ READERS = [Group(name, "orders", keeps_up) for name in (*HOSTILE, FORMULA, "read
 LATE, STUCK = Group("late", "orders", falls_behind), Group("stuck", "orders", stalls)
 GROUPS = [*READERS, LATE, STUCK, Group("torn", "orders", fails_on_one)]
 GRAFANA = "https://grafana.example.com/lag?var-group={{.Group}}&c={{.Cluster}}&from={{.From}}"
-TOKENS = 'read-token = "r"\nwrite-token = "w"\n[cluster.local]'
+TOKENS = 'read-token = "r"\nsilence-token = "s"\nwrite-token = "w"\n[cluster.local]'
 
 
 @pytest.fixture(scope="module")
@@ -113,16 +113,24 @@ def test_exports_are_safe_and_whole(look: Look, small: Running) -> None:
 
 
 def test_an_acknowledgement_is_a_silence_of_that_group_alone(look: Look, small: Running) -> None:
-    page = look(small, "#/group/local/reader.1")
+    page = look(small, "#/group/local/reader.1", timezone_id="UTC")
     page.get_by_role("button", name="Acknowledge").click()
     page.get_by_label("Your name").fill("ann")
+    page.get_by_label("Why").fill("a look")
     page.get_by_role("dialog").get_by_role("button", name="Acknowledge").click()
 
     silence = page.locator(".silences")
-    expect(silence).to_contain_text(re.compile("Silenced by ann until .*: Acknowledged"))
+    expect(silence).to_contain_text(re.compile("^Acknowledged by ann until .* UTC: a look"))
     (kept,) = ask(small.port, "/v4/silences?cluster=local&group=reader.1").json["silences"]
-    assert (kept["groups"], kept["comment"]) == (["reader\\.1"], "Acknowledged")
+    assert (kept["groups"], kept["kind"]) == (["reader\\.1"], "acknowledgement")
     assert ask(small.port, "/v4/silences?cluster=local&group=reader-1").json["silences"] == []
+    page.goto(f"http://127.0.0.1:{small.port}/#/")
+    marks = page.locator(".list .rows .row:not([hidden]) .quiet:not([hidden])")
+    expect(marks).to_have_text(["acknowledged"])
+    expect(marks).to_have_attribute("title", re.compile("^Acknowledged by ann until .*: a look$"))
+    marked = page.locator(".row", has=page.locator(".quiet:not([hidden])"))
+    expect(marked).to_contain_text("reader.1")
+    page.go_back()
     page.get_by_role("button", name="End it").click()
     expect(silence).to_be_empty()
     page.get_by_role("button", name="Silence").click()
@@ -131,7 +139,7 @@ def test_an_acknowledgement_is_a_silence_of_that_group_alone(look: Look, small: 
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_changes_need_the_write_token_and_can_be_given_up(tmp_path: Path, browser: Browser) -> None:
+def test_a_silence_needs_its_token_and_can_be_given_up(tmp_path: Path, browser: Browser) -> None:
     with running(tmp_path, CONFIG.replace("[cluster.local]", TOKENS)) as started:
         started.publish(Town(NOW_S, [Group("late", "orders", falls_behind)], steps=12).board())
         page = browser.new_page()  # it complains about what the server refuses
@@ -141,10 +149,12 @@ def test_changes_need_the_write_token_and_can_be_given_up(tmp_path: Path, browse
         page.get_by_role("button", name="Silence").click()
         page.get_by_label("Your name").fill("ann")
         dialog = page.locator("dialog", has=page.get_by_label("Your name"))
-        for answer in ("Cancel", "w"):
+        for answer in ("Cancel", "s"):
             dialog.get_by_role("button", name="Silence").click()
             prompt = page.locator("dialog", has=page.get_by_label("Token", exact=True))
-            expect(prompt).to_contain_text("Changes need the server\u2019s write-token.")
+            expect(prompt).to_contain_text(
+                "needs the server\u2019s silence-token, or its write-token"
+            )
             if answer == "Cancel":
                 prompt.get_by_role("button", name="Cancel").click()
                 expect(dialog).to_contain_text("nothing was changed")

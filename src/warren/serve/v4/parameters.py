@@ -81,6 +81,7 @@ class SomeChanges(Query, kw_only=True):
 class SomeSilences(Query, kw_only=True):
     cluster: Annotated[str, Meta(description="With `group`: its cluster.")] = ""
     group: Annotated[str, Meta(description="Only those that name this group or its cluster.")] = ""
+    groups: Annotated[bool, Meta(description="Also which groups are silenced now.")] = False
 
 
 class OneCluster(Query, kw_only=True):

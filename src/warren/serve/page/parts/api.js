@@ -55,7 +55,7 @@ export async function get(path, parameters) {
   return answerOf(path, await request(path + query));
 }
 
-// A change, which needs the write token where there is one.
+// A change, which needs a token with the right to it where there is one.
 export async function send(method, path, body) {
   const headers = { "content-type": "application/json" };
   const change = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) };
@@ -152,7 +152,7 @@ function askForToken(wasWrong, isChange) {
 }
 
 function aboutToken(wasWrong, isChange) {
-  if (isChange) return "Changes need the server’s write-token.";
+  if (isChange) return "This needs the server’s silence-token, or its write-token.";
   return wasWrong
     ? "That was not it."
     : "The administrator of this Warren has it: it is the server’s read-token.";

@@ -27,6 +27,7 @@ export function makeRow() {
     name: named(""),
     cluster: h("span", { class: "of" }),
     alarm: h("span", { class: "alarm" }),
+    quiet: h("span", { class: "quiet" }),
     spark: spark(),
     growth: h("span", { class: "of growth" }),
     worst: named(""),
@@ -34,7 +35,7 @@ export function makeRow() {
     owner: named(""),
   };
   row.link.append(row.name);
-  cells.group.append(row.link, " ", row.cluster, row.alarm);
+  cells.group.append(row.link, " ", row.cluster, row.quiet, row.alarm);
   cells.trend.append(row.spark, row.growth);
   cells.worst.append(row.worst, " ", row.worstLag);
   cells.owner.append(row.owner);
@@ -43,7 +44,7 @@ export function makeRow() {
 }
 
 // Only what has changed is touched.
-export function fillRow(row, item, { isWide, nowMs }) {
+export function fillRow(row, item, { isWide, nowMs, silenced }) {
   const { cells } = row;
   const tag = item.status === "ERR" ? item.worst : item.status;
   if (row.tag !== tag) cells.status.replaceChildren(badge(tag));
@@ -55,6 +56,10 @@ export function fillRow(row, item, { isWide, nowMs }) {
     cells.group.title = item.group;
   }
   row.cluster.textContent = isWide ? item.cluster : "";
+  const quiet = silenced.of(item.cluster, item.group);
+  row.quiet.hidden = !quiet;
+  row.quiet.textContent = row.quiet.dataset.kind = quiet?.brief ?? "";
+  row.quiet.title = quiet?.title ?? "";
   fillNumbers(row, item);
   const isLevel = item.lag > 0 && !/[^0]/.test(item.trend);
   const trend = isLevel ? item.trend.replaceAll("0", LEVEL) : item.trend;

@@ -9,6 +9,7 @@ import { cellClass, fillRow, makeRow } from "../parts/group_row.js";
 import { chosen, clusterCards, isStatus, ORDER_NAMES, orderOf, rowsOf } from "../parts/groups.js";
 import { asQuery, groupLink } from "../parts/links.js";
 import { List } from "../parts/list.js";
+import { Silenced } from "../parts/silences.js";
 import { badge } from "../parts/status.js";
 
 const STATUSES = ["ERR", "WARN", "OK"];
@@ -30,7 +31,8 @@ export function overviewView({ query }) {
     sort: query.get("sort") ?? "trouble",
     columns: (query.get("columns") ?? "").split(",").filter(Boolean),
   };
-  const state = { answer: null, rows: [], isWide: false, columns: [] };
+  const silenced = new Silenced();
+  const state = { answer: null, rows: [], isWide: false, columns: [], silenced };
   let isOpen = true;
 
   const search = h("input", {
@@ -168,7 +170,7 @@ export function overviewView({ query }) {
     title: "Groups",
     element,
     async refresh() {
-      const answer = await get("/v4/overview");
+      const [answer] = await Promise.all([get("/v4/overview"), silenced.look()]);
       if (!isOpen) return; // an answer for a list that was left does not touch where it stood
       state.answer = answer;
       state.nowMs = state.answer.board.moment_ms;
