@@ -4,7 +4,9 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from page.conftest import Look
@@ -110,6 +112,55 @@ def test_exports_are_safe_and_whole(look: Look, small: Running) -> None:
     assert re.fullmatch(
         r"https://grafana\.example\.com/lag\?var-group=reader\.1&c=local&from=\d+", link
     )
+
+
+def raw_answer(page: Page, port: int) -> Any:
+    page.locator("summary", has_text="Export").click()
+    address = page.get_by_role("link", name="Raw answer").get_attribute("href") or ""
+    page.keyboard.press("Escape")
+    answer = ask(port, address.removeprefix(f"http://127.0.0.1:{port}"))
+    assert answer.status == 200
+    return answer.json
+
+
+def test_the_raw_answer_has_what_is_shown(look: Look, server: Running) -> None:
+    page = look(server)
+    expect(page.locator(".list .row .group a").first).to_be_visible()
+    found = {}
+    for text in ("", "CLICKS", "10.0.3.12 clicks", "ord late", "nowhere"):
+        page.get_by_role("searchbox").fill(text)
+        answer = raw_answer(page, server.port)
+        shown = page.locator(".total").inner_text().split(" of ")[0] or str(answer["total"])
+        found[text] = (int(shown), {line["group"] for line in answer["groups"]})
+
+    assert {text: (shown, len(groups)) for text, (shown, groups) in found.items()} == {
+        text: (len(groups), len(groups)) for text, (_, groups) in found.items()
+    }
+    assert found["CLICKS"][1] == {"clickstream-to-lake", "sessionizer"}
+    assert found["10.0.3.12 clicks"][1] == {"clickstream-to-lake", "sessionizer"}
+    assert (len(found[""][1]), found["nowhere"][1]) == (36, set())
+
+
+def test_the_topics_of_all_clusters_are_taken_along(look: Look, tmp_path: Path) -> None:
+    made = Town(NOW_S, GROUPS).board()
+    (judged,) = made.clusters.values()
+    both = CONFIG + CONFIG[CONFIG.index("[cluster.local]") :].replace("local", "far")
+    with running(tmp_path, both) as started:
+        started.publish(replace(made, clusters={"local": judged, "far": judged}))
+        page = look(started, "#/topics")
+        lines = page.get_by_role("region", name="Topics").locator("tbody tr")
+        expect(lines).to_have_count(8)
+        every = raw_answer(page, started.port)["lines"]
+        page.get_by_role("searchbox").fill("Ord")
+        expect(lines).to_have_count(2)
+        some = raw_answer(page, started.port)["lines"]
+        page.goto("about:blank")
+
+    assert len(every) == 8
+    assert [(line["cluster"], line["topic"]) for line in some] == [
+        ("far", "orders"),
+        ("local", "orders"),
+    ]
 
 
 def test_an_acknowledgement_is_a_silence_of_that_group_alone(look: Look, small: Running) -> None:

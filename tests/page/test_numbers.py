@@ -200,6 +200,19 @@ def test_a_group_begins_with_its_age_and_so_do_its_partitions(
     )
 
 
+def test_a_topic_says_where_its_age_is_a_bound_only(look: Look, tmp_path: Path) -> None:
+    ends: dict[str, list[int | None]] = {"orders": [2000], "bills": [2000]}
+    commits = [("older", topic, 0, 1000, NOW_S * 1000) for topic in ends]
+    judged = cluster_board(windows_of(ends, commits), ends)
+    with running(tmp_path) as started:
+        older = with_numbers(judged, {"older": NUMBERS["older"]})
+        started.publish(Board(NOW_S * 1000, {"local": older}, Health(ready=True)))
+        page = look(started, "#/topics")
+        row = page.get_by_role("region", name="Topics").locator("tbody tr").first
+        expect(row.locator("td").nth(3)).to_have_text("> 11 min")
+        page.goto("about:blank")
+
+
 def test_a_topic_tells_the_age_of_its_groups(look: Look, server: Running) -> None:
     page = look(server, "#/topic/local/orders")
     groups = page.get_by_role("region", name="Groups").locator("tbody tr")

@@ -89,8 +89,8 @@ OPERATIONS = [
     ),
     Operation(
         "/v4/topics",
-        "The topics of a cluster.",
-        parameters.OneCluster,
+        "All topics of all clusters, and who reads them.",
+        parameters.AllTopics,
         topic_shapes.Topics,
         topics.topics,
     ),

@@ -46,6 +46,13 @@ class AllGroups(Query, kw_only=True):
     match: Annotated[
         str, Meta(description="Only with this in the name; upper and lower case are equal.")
     ] = ""
+    search: Annotated[
+        str,
+        Meta(
+            description="Only if each of these words is in the name, in a topic or in an owner of "
+            "its partitions, as the page searches."
+        ),
+    ] = ""
     min_lag: Annotated[int, Meta(ge=0, le=HIGHEST, description="Only with this lag or more.")] = 0
     min_age: Annotated[
         float,
@@ -86,6 +93,13 @@ class SomeSilences(Query, kw_only=True):
 
 class OneCluster(Query, kw_only=True):
     cluster: Cluster
+
+
+class AllTopics(Query, kw_only=True):
+    cluster: Annotated[str, Meta(description="Only of this cluster.")] = ""
+    match: Annotated[
+        str, Meta(description="Only with this in the name; upper and lower case are equal.")
+    ] = ""
 
 
 class OneTopic(Query, kw_only=True):

@@ -13,6 +13,7 @@ import { Silenced } from "../parts/silences.js";
 import { badge } from "../parts/status.js";
 
 const STATUSES = ["ERR", "WARN", "OK"];
+const MOST_ON_A_PAGE = 10_000; // of /v4/groups
 const KEYS = [
   ["/", "search"],
   ["↑ ↓", "move"],
@@ -71,8 +72,11 @@ export function overviewView({ query }) {
     h("a", { href: "#/health" }, "How far it is"),
   );
   const columns = columnMenu((names) => change({ columns: names }));
-  const source = () => ({ name: "groups", path: "/v4/groups", parameters: asked(filter) });
-  const shownTable = () => asTable(chosen(state.rows, filter).shown);
+  const shownNow = () => chosen(state.rows, filter).shown;
+  const source = () => {
+    return { name: "groups", path: "/v4/groups", parameters: asked(filter, shownNow().length) };
+  };
+  const shownTable = () => asTable(shownNow());
   const exporting = exportMenu(source, shownTable, () => asObjects(shownTable()));
   const tools = h("div", { class: "tools" }, search, filters, order, total, columns.element, exporting);
   const empty = h("div", { class: "empty", role: "status", hidden: true });
@@ -227,11 +231,12 @@ function whyEmpty({ clusters }, { text, status, cluster }) {
     : `No group${where}${which}.`;
 }
 
-// The same choice, as far as /v4/groups knows it.
-function asked({ text, status, cluster }) {
-  const known = { match: text.trim(), status: isStatus(status) ? status : "", cluster };
+// The same choice as /v4/groups makes it: pages of it end at so many groups, lines do not.
+function asked({ text, status, cluster }, count) {
+  const known = { search: text.trim(), status, cluster };
   const set = Object.entries(known).filter(([, value]) => value);
-  return { ...Object.fromEntries(set), limit: 10_000 };
+  const all = count > MOST_ON_A_PAGE ? { format: "ndjson" } : { limit: MOST_ON_A_PAGE };
+  return { ...Object.fromEntries(set), ...all };
 }
 
 const HEADS = [
