@@ -21,6 +21,7 @@ WIDTHS = {
     "owner": 120,
     "age between": 150,
 }
+LEAST_FIRST = ("age between", "owner", "full", "committed", "a second", "catches up in")
 MOST_REASONS = 5
 
 
@@ -98,7 +99,8 @@ def _table(partitions: list[PartitionLine], width: int) -> RenderableType:
         "full": [f"{each.complete:.0%}" for each in partitions],
         "owner": [_owner(each) for each in partitions],
     }
-    return columns({name: cells[name] for name in cells if width >= WIDTHS.get(name, 0)}, width)
+    wide_enough = {name: cells[name] for name in cells if width >= WIDTHS.get(name, 0)}
+    return columns(wide_enough, width, LEAST_FIRST)
 
 
 def _signed(rate: float | None) -> str:
