@@ -20,7 +20,7 @@ from warren.config import Config, Loaded
 from warren.evaluate.judge import JudgeSettings
 from warren.history.service import HistoryService
 from warren.model.board import Board, ClusterBoard
-from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.history_question import HistoryQuestion, Progress, ReportQuestion
 from warren.model.offset_reports import Report
 from warren.notify.silence_book import SilenceBook
 from warren.pipeline import health_report, steps
@@ -318,6 +318,9 @@ class Monitor:
 
     def group_history(self, question: HistoryQuestion) -> str:
         return self._history.from_table(self._with_known(question))
+
+    def history_progress(self, ticket: str) -> Progress | None:
+        return self._history.progress(ticket)
 
     def history_report(self, question: ReportQuestion) -> str:
         return self._history.report(question)

@@ -14,6 +14,7 @@ import click
 import warren
 from warren.demo.command import demo
 from warren.errors import ConfigError
+from warren.model.counted_nouns import counted
 from warren.terminal.history_options import history_options, table_options
 from warren.terminal.options import config_dir_option, config_option, errors_as_lines, one_path
 from warren.terminal.status_options import lag, status, top
@@ -145,8 +146,7 @@ def check_config(  # noqa: PLR0913  # an argument for each option
         rehearse(loaded)
         if group is None:
             click.echo(config.render_effective(loaded, changed=changed))
-            count = len(warnings)
-            click.echo(f"OK, {count} warning{'' if count == 1 else 's'}", err=True)
+            click.echo(f"OK, {counted(len(warnings), 'warning')}", err=True)
         else:
             click.echo(config.explain_policy(loaded.config, group, topics))
 

@@ -16,7 +16,7 @@ from warren import config
 from warren.evaluate.judge import JudgeSettings
 from warren.model.board import Board
 from warren.model.health import Health
-from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.history_question import HistoryQuestion, Progress, ReportQuestion
 from warren.model.offset_reports import Report
 from warren.model.tables import LOG_ENDS, RECORDS
 from warren.pipeline import steps
@@ -114,6 +114,9 @@ class Replay:
         raise NotImplementedError
 
     def group_history(self, _question: HistoryQuestion) -> str:
+        raise NotImplementedError
+
+    def history_progress(self, _ticket: str) -> Progress | None:
         raise NotImplementedError
 
     def history_report(self, _question: ReportQuestion) -> str:

@@ -10,7 +10,7 @@ import pytest
 from compat.raw_http import Got, ask, important
 
 from warren import config
-from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.history_question import HistoryQuestion, Progress, ReportQuestion
 from warren.model.offset_reports import Report
 from warren.serve.http.channel import OfSilences
 from warren.serve.http.listeners import bind
@@ -47,6 +47,9 @@ class Levels:
         raise NotImplementedError
 
     def group_history(self, _question: HistoryQuestion) -> str:
+        raise NotImplementedError
+
+    def history_progress(self, _ticket: str) -> Progress | None:
         raise NotImplementedError
 
     def history_report(self, _question: ReportQuestion) -> str:

@@ -159,6 +159,7 @@ def test_memory_is_bounded_and_the_oldest_go_first() -> None:
         assert moments(recent) is None, name
         since = told.since_ms
         assert isinstance(since, int)
+        assert told.oldest_ms == minute(100 - told.moments), name
         # The newest have stayed, as many as fit.
         found = moments(recent, Period(since, LAST_MS))
         assert found == [minute(number) for number in range(100 - len(found), 100)], name

@@ -9,9 +9,11 @@ import pytest
 from pyspark.sql import SparkSession
 from support.history_rows import MINUTE_MS, START_MS, group, minute, partition, write
 
-from warren.history import service, table_files
+from warren.history import group_history, service, spark_queries, table_files
+from warren.history.reading_in_parts import InParts
 from warren.history.service import HistoryService
-from warren.model.history_question import HistoryQuestion
+from warren.history.table_files import TableFiles
+from warren.model.history_question import HistoryQuestion, Progress
 from warren.model.period import Period
 
 PERIOD = Period(START_MS, START_MS + 10 * MINUTE_MS)
@@ -63,6 +65,32 @@ def test_a_group_is_told_with_its_incidents_and_worst_partitions(reader: History
         (7, 63),
     ]
     assert len(heat["lag"]) == LINES
+
+
+def test_read_in_parts_it_is_the_same_and_each_part_is_told(
+    spark: SparkSession, directory: Path
+) -> None:
+    told: list[Progress] = []
+    rows = spark_queries.kept(spark, str(directory), PERIOD, "local", "billing")
+    in_parts = InParts(rows, PERIOD, told.append, with_lines=True)
+    at_once = table_files.small(TableFiles(str(directory)), PERIOD, "local", "billing")
+    assert at_once is not None
+
+    answers = [
+        (
+            group_history.curve(kept, PERIOD),
+            group_history.incidents(kept),
+            group_history.heat_map(kept, PERIOD, LINES),
+            group_history.curve(kept.together("orders", 7), PERIOD)["lag"],
+        )
+        for kept in (in_parts, at_once)
+    ]
+
+    assert answers[0] == answers[1]
+    shares = [progress.share for progress in told[:-1]]  # the last is of one partition alone
+    assert shares == sorted(shares)
+    assert len({*shares}) > 4
+    assert (shares[-1], {progress.moments for progress in told}) == (1.0, {10})
 
 
 def test_a_group_that_was_never_there_is_not_found(reader: HistoryService) -> None:

@@ -24,7 +24,7 @@ ENDS = {"orders": [100, 100]}
 SINCE_S = NOW_S - 1200
 WHY = (
     "orders:1 is STOP since 2023-11-14T22:04:20Z. Records wait, and it has been silent for "
-    "20 min; its rhythm explains 10 min. It ends with a commit of a higher offset."
+    "20 min; that is STOP after 10 min. It ends with a commit of a higher offset."
 )
 OWN = (
     "{{.Headline}}|{{.Evidence}}|{{.Owner}}|{{.Result.Word}}|{{range .Result.Partitions}}"

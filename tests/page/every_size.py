@@ -11,7 +11,8 @@ THEMES = ("light", "dark")
 TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 SERIOUS = {"serious", "critical"}
 TOO_WIDE = "Math.max(document.querySelector('main').scrollWidth, document.body.scrollWidth)"
-WRONG = re.compile(r"\bNaN\b|undefined|\[object|Infinity|\b1 messages\b|[-\u2212]0 msg")
+ONE_OF_MANY = r"(?<![-\d,.:])1 [a-z]{2,}s\b"  # "1 groups"
+WRONG = re.compile(rf"\bNaN\b|undefined|\[object|Infinity|{ONE_OF_MANY}|[-\u2212]0 msg")
 
 
 def faults(page: Page, audited: tuple[int, ...] = WIDTHS) -> dict[str, Any]:

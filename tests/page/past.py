@@ -11,7 +11,7 @@ from warren.config.sections import HistorySettings
 from warren.history.board_rows import row_granularity, rows
 from warren.history.service import HistoryService
 from warren.model.board import Board
-from warren.model.history_question import HistoryQuestion
+from warren.model.history_question import HistoryQuestion, Progress
 
 HISTORY_CONFIG = CONFIG + "[history]\n"
 MEMORY_S, DAY_S = 6 * 3600 + 600, 24 * 3600 + 600
@@ -54,10 +54,14 @@ class Hesitating(Remembering):
     def __init__(self, directory: Path) -> None:
         super().__init__(directory, reaches_s=30 * 86_400)
         self.refusals = 2
+        self.progress: Progress | None = None
         self.go_on = threading.Event()
 
     def recent_history(self, _question: HistoryQuestion) -> str:
         return ""
+
+    def history_progress(self, ticket: str) -> Progress | None:
+        return self.progress if ticket else None
 
     def group_history(self, question: HistoryQuestion) -> str:
         if self.refusals:

@@ -4,7 +4,9 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from page.conftest import Look
@@ -18,7 +20,7 @@ READERS = [Group(name, "orders", keeps_up) for name in (*HOSTILE, FORMULA, "read
 LATE, STUCK = Group("late", "orders", falls_behind), Group("stuck", "orders", stalls)
 GROUPS = [*READERS, LATE, STUCK, Group("torn", "orders", fails_on_one)]
 GRAFANA = "https://grafana.example.com/lag?var-group={{.Group}}&c={{.Cluster}}&from={{.From}}"
-TOKENS = 'read-token = "r"\nwrite-token = "w"\n[cluster.local]'
+TOKENS = 'read-token = "r"\nsilence-token = "s"\nwrite-token = "w"\n[cluster.local]'
 
 
 @pytest.fixture(scope="module")
@@ -112,17 +114,74 @@ def test_exports_are_safe_and_whole(look: Look, small: Running) -> None:
     )
 
 
+def raw_answer(page: Page, port: int) -> Any:
+    page.locator("summary", has_text="Export").click()
+    address = page.get_by_role("link", name="Raw answer").get_attribute("href") or ""
+    page.keyboard.press("Escape")
+    answer = ask(port, address.removeprefix(f"http://127.0.0.1:{port}"))
+    assert answer.status == 200
+    return answer.json
+
+
+def test_the_raw_answer_has_what_is_shown(look: Look, server: Running) -> None:
+    page = look(server)
+    expect(page.locator(".list .row .group a").first).to_be_visible()
+    found = {}
+    for text in ("", "CLICKS", "10.0.3.12 clicks", "ord late", "nowhere"):
+        page.get_by_role("searchbox").fill(text)
+        answer = raw_answer(page, server.port)
+        shown = page.locator(".total").inner_text().split(" of ")[0] or str(answer["total"])
+        found[text] = (int(shown), {line["group"] for line in answer["groups"]})
+
+    assert {text: (shown, len(groups)) for text, (shown, groups) in found.items()} == {
+        text: (len(groups), len(groups)) for text, (_, groups) in found.items()
+    }
+    assert found["CLICKS"][1] == {"clickstream-to-lake", "sessionizer"}
+    assert found["10.0.3.12 clicks"][1] == {"clickstream-to-lake", "sessionizer"}
+    assert (len(found[""][1]), found["nowhere"][1]) == (36, set())
+
+
+def test_the_topics_of_all_clusters_are_taken_along(look: Look, tmp_path: Path) -> None:
+    made = Town(NOW_S, GROUPS).board()
+    (judged,) = made.clusters.values()
+    both = CONFIG + CONFIG[CONFIG.index("[cluster.local]") :].replace("local", "far")
+    with running(tmp_path, both) as started:
+        started.publish(replace(made, clusters={"local": judged, "far": judged}))
+        page = look(started, "#/topics")
+        lines = page.get_by_role("region", name="Topics").locator("tbody tr")
+        expect(lines).to_have_count(8)
+        every = raw_answer(page, started.port)["lines"]
+        page.get_by_role("searchbox").fill("Ord")
+        expect(lines).to_have_count(2)
+        some = raw_answer(page, started.port)["lines"]
+        page.goto("about:blank")
+
+    assert len(every) == 8
+    assert [(line["cluster"], line["topic"]) for line in some] == [
+        ("far", "orders"),
+        ("local", "orders"),
+    ]
+
+
 def test_an_acknowledgement_is_a_silence_of_that_group_alone(look: Look, small: Running) -> None:
-    page = look(small, "#/group/local/reader.1")
+    page = look(small, "#/group/local/reader.1", timezone_id="UTC")
     page.get_by_role("button", name="Acknowledge").click()
     page.get_by_label("Your name").fill("ann")
+    page.get_by_label("Why").fill("a look")
     page.get_by_role("dialog").get_by_role("button", name="Acknowledge").click()
 
     silence = page.locator(".silences")
-    expect(silence).to_contain_text(re.compile("Silenced by ann until .*: Acknowledged"))
+    expect(silence).to_contain_text(re.compile("^Acknowledged by ann until .* UTC: a look"))
     (kept,) = ask(small.port, "/v4/silences?cluster=local&group=reader.1").json["silences"]
-    assert (kept["groups"], kept["comment"]) == (["reader\\.1"], "Acknowledged")
+    assert (kept["groups"], kept["kind"]) == (["reader\\.1"], "acknowledgement")
     assert ask(small.port, "/v4/silences?cluster=local&group=reader-1").json["silences"] == []
+    page.goto(f"http://127.0.0.1:{small.port}/#/")
+    marks = page.locator(".list .rows .row:not([hidden]) .quiet:not([hidden])")
+    expect(marks).to_have_text(["acknowledged"])
+    expect(marks).to_have_attribute("title", re.compile("^Acknowledged by ann until .*: a look$"))
+    marked = page.locator(".row", has=page.locator(".quiet:not([hidden])"))
+    expect(marked).to_contain_text("reader.1")
+    page.go_back()
     page.get_by_role("button", name="End it").click()
     expect(silence).to_be_empty()
     page.get_by_role("button", name="Silence").click()
@@ -131,7 +190,7 @@ def test_an_acknowledgement_is_a_silence_of_that_group_alone(look: Look, small: 
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_changes_need_the_write_token_and_can_be_given_up(tmp_path: Path, browser: Browser) -> None:
+def test_a_silence_needs_its_token_and_can_be_given_up(tmp_path: Path, browser: Browser) -> None:
     with running(tmp_path, CONFIG.replace("[cluster.local]", TOKENS)) as started:
         started.publish(Town(NOW_S, [Group("late", "orders", falls_behind)], steps=12).board())
         page = browser.new_page()  # it complains about what the server refuses
@@ -141,10 +200,12 @@ def test_changes_need_the_write_token_and_can_be_given_up(tmp_path: Path, browse
         page.get_by_role("button", name="Silence").click()
         page.get_by_label("Your name").fill("ann")
         dialog = page.locator("dialog", has=page.get_by_label("Your name"))
-        for answer in ("Cancel", "w"):
+        for answer in ("Cancel", "s"):
             dialog.get_by_role("button", name="Silence").click()
             prompt = page.locator("dialog", has=page.get_by_label("Token", exact=True))
-            expect(prompt).to_contain_text("Changes need the server\u2019s write-token.")
+            expect(prompt).to_contain_text(
+                "needs the server\u2019s silence-token, or its write-token"
+            )
             if answer == "Cancel":
                 prompt.get_by_role("button", name="Cancel").click()
                 expect(dialog).to_contain_text("nothing was changed")

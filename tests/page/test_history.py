@@ -2,17 +2,22 @@
 
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from msgspec import structs
 from page.conftest import Look
-from page.past import HISTORY_CONFIG, Hesitating, Remembering, lived
+from page.past import HISTORY_CONFIG, STEPS, Hesitating, Remembering, lived
 from page.town import Group, falls_behind
 from playwright.sync_api import Browser, Page, expect
 from pyspark.sql import SparkSession
 from support import history_rows
 from support.http_side import running
+
+from warren.model.health import HistoryHealth
+from warren.model.history_question import Progress
 
 HOUR_MS = 3_600_000
 DAYS = 7
@@ -47,6 +52,7 @@ def test_the_last_hours_come_from_memory_and_agree_with_the_tiles(
             expect(page.locator(".strip .err")).to_have_count(1)
             assert page.locator("canvas.heat").evaluate(COLOURS) > 2
             assert page.locator(".chart canvas").evaluate(COLOURS) > 10
+        expect(page.locator(".strip .err .word")).to_be_hidden()  # there is no room for it
         expect(page.locator(".chart .readout .ahead")).to_have_text(
             "at this pace it never catches up"
         )
@@ -118,10 +124,93 @@ def test_history_that_is_not_answered_is_told_and_asked_for_again(
         expect(said).to_have_text(
             re.compile(r"^History is being read, for \d+ s now …$"), timeout=30_000
         )
+        expect(page.locator(".chart canvas")).to_have_count(0)  # "7 d" is chosen: not now's lag
+        actions.progress = Progress(0.45, 4536)
+        expect(said).to_have_text("History is being read: 45 %, 4,536 moments so far …")
+        expect(incidents).to_contain_text("4,536 moments so far")
         actions.go_on.set()
         expect(incidents).to_contain_text("not over, lag up to ")
         expect(said).to_have_text("")
+        expect(page.locator(".chart canvas")).to_be_visible()
         page.close()
+
+
+def test_a_period_that_cannot_be_is_told_and_not_asked_for_again(
+    browser: Browser, tmp_path: Path
+) -> None:
+    page = browser.new_page()  # it complains about what the server refuses
+    asked = list[str]()
+    page.on("request", lambda sent: asked.append(sent.url) if "/v4/history?" in sent.url else None)
+    actions = Remembering(tmp_path / "history")
+    with running(tmp_path, HISTORY_CONFIG, actions) as started:
+        town = lived(actions, [Group("billing", "orders", falls_behind)])
+        started.publish(town.board())
+        page.clock.install()
+        page.goto(f"http://127.0.0.1:{started.port}/#/group/local/billing?since=2h&until=3h")
+        said, lag = page.locator(".period + .note"), page.locator(".fact").nth(2)
+        expect(said).to_have_text("That cannot be shown: the period from 2h until 3h is empty.")
+        expect(page.locator(".chart")).to_be_hidden()
+        for _ in range(3):
+            before = lag.inner_text()
+            town.live()
+            started.publish(town.board())
+            page.clock.fast_forward(120_000)
+            expect(lag).not_to_have_text(before)
+        assert len(asked) == 1
+
+        page.get_by_label("From", exact=True).fill("2026-11-19T20:00")
+        page.get_by_label("To", exact=True).fill("2026-11-19T19:00")
+        page.get_by_role("button", name="Show", exact=True).click()
+        expect(said).to_have_text("The end of a period comes after its beginning.")
+        assert len(asked) == 1
+        page.get_by_role("button", name="1 h", exact=True).click()
+        expect(said).to_have_text("")
+        expect(page.locator(".chart canvas")).to_be_visible()
+        page.close()
+
+
+# How high the line of the past reaches, as a part of the height; the future is right of it.
+HEIGHT = """canvas => {
+    const { width, height } = canvas, scale = devicePixelRatio;
+    const pen = canvas.getContext("2d"), left = 64 * scale;
+    const right = left + (width - 96 * scale) * 5 / 6 + 1; // "now"
+    const probe = document.createElement("i");
+    probe.style.color = "var(--accent)";
+    document.body.append(probe);
+    const [r, g, b] = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+    probe.remove();
+    const pixels = pen.getImageData(left, 0, right - left, height);
+    for (let at = 0; at < pixels.data.length; at += 4) {
+        const [red, green, blue, alpha] = pixels.data.slice(at, at + 4);
+        if (alpha > 200 && Math.abs(red - r) + Math.abs(green - g) + Math.abs(blue - b) < 20)
+            return 1 - Math.floor(at / 4 / pixels.width) / height;
+    }
+    return 0;
+}"""
+
+
+def test_what_is_ahead_takes_little_of_the_picture(look: Look, tmp_path: Path) -> None:
+    actions = Remembering(tmp_path / "history", reaches_s=30 * 86_400)
+    with running(tmp_path, HISTORY_CONFIG, actions) as started:
+        town = lived(actions, [Group("billing", "orders", falls_behind)])
+        started.publish(town.board())
+        page = look(started, "#/group/local/billing?since=24h", timezone_id="UTC")
+        canvas, ahead = page.locator(".chart canvas"), page.locator(".chart .readout .ahead")
+        expect(ahead).to_have_text("at this pace it never catches up")
+        box = canvas.bounding_box()
+        assert box is not None
+        high = canvas.evaluate(HEIGHT)
+        ends = page.locator(".heats .span").evaluate(
+            "span => [...span.children].map(each => [each.getBoundingClientRect(), each.title])"
+        )
+        page.goto("about:blank")
+
+    plot = box["width"] - 64 - 32
+    last, ended = ends[-1]
+    end = datetime.strptime(ended, "%d %b %Y, %H:%M:%S %Z").replace(tzinfo=UTC)
+    assert high > 0.6
+    assert 0.8 < (last["right"] - box["x"] - 64) / plot < 0.86  # where the chart has its now
+    assert end.timestamp() >= town.now_s  # not when the last column begins
 
 
 def test_a_group_of_which_nothing_was_kept_has_no_incidents(
@@ -138,4 +227,26 @@ def test_a_group_of_which_nothing_was_kept_has_no_incidents(
         expect(page.locator(".incidents")).to_have_text("None.")
         page.get_by_role("button", name="6 h").click()
         expect(page.locator(".period + .note")).to_have_text("Nothing was kept in that time.")
+        for picture in (".chart", ".strip", "canvas.heat"):
+            expect(page.locator(picture)).to_be_hidden()
+        page.get_by_role("button", name="Now", exact=True).click()
+        expect(page.locator(".chart canvas")).to_be_visible()
+        expect(page.locator("canvas.heat")).to_be_visible()
         page.close()
+
+
+def test_memory_tells_its_first_moment(look: Look, tmp_path: Path) -> None:
+    actions = Remembering(tmp_path / "history")
+    with running(tmp_path, HISTORY_CONFIG, actions) as started:
+        board = lived(actions).board()
+        recent = actions.history.recent.health()
+        health = structs.replace(board.health, history=HistoryHealth(recent=recent))
+        started.publish(replace(board, health=health))
+        page = look(started, "#/health", timezone_id="UTC")
+        began = datetime.fromtimestamp(board.moment_ms / 1000 - 6 * (STEPS - 1), UTC)
+
+        first = f"{began.day} {began:%b %Y, %H:%M:%S} UTC"
+        expect(page.locator(".services")).to_contain_text(
+            f"History in memory: {STEPS} moments since {first}, 0.1 MB."
+        )
+        page.goto("about:blank")

@@ -3,13 +3,14 @@
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from page.conftest import Look
-from page.town import Group, Town, falls_behind, keeps_up
+from page.town import Group, Town, falls_behind, keeps_up, stalls
 from playwright.sync_api import Browser, expect
-from support.boards import NOW_S
+from support.boards import NOW_S, cluster_board, log_ends
 from support.http_side import CONFIG, Running, running
 
 TABS = 8  # a browser makes six connections to one server
@@ -78,6 +79,31 @@ def test_a_new_board_disturbs_nobody(started: Running, look: Look, town: Town) -
     assert table.evaluate("table => table.scrollLeft") == 90
 
 
+def test_tile_and_chart_agree_when_only_the_log_ends_are_new(tmp_path: Path, look: Look) -> None:
+    """No commit came, so the group is judged as of the same moment again, with another lag."""
+    town = Town(NOW_S, [Group("newsletter", "orders", stalls)], steps=12)
+    with running(tmp_path) as started:
+        first = town.board()
+        started.publish(first)
+        page = look(started, "#/group/local/newsletter")
+        read = page.locator(".chart .readout")
+        lag = page.locator(".fact", has=page.get_by_text("Lag", exact=True)).locator("dd span")
+        expect(read).to_contain_text(f"all partitions {lag.first.inner_text()}")
+        before = lag.first.inner_text()
+
+        counts = {topic: len(ends) for topic, ends in town.ends().items()}
+        later = {topic: [(end or 0) + 50 for end in ends] for topic, ends in town.ends().items()}
+        town.windows.set_log_ends(log_ends(later), counts, now_s=town.now_s)
+        judged = cluster_board(town.windows, later, town.file, town.now_s)
+        started.publish(
+            replace(first, moment_ms=first.moment_ms + 1000, clusters={"local": judged})
+        )
+
+        expect(lag.first).not_to_have_text(before)
+        expect(read).to_contain_text(f"all partitions {lag.first.inner_text()}")
+        page.goto("about:blank")
+
+
 def test_a_group_that_goes_while_it_is_looked_at_can_still_be_read(
     started: Running, browser: Browser, town: Town
 ) -> None:
@@ -117,12 +143,41 @@ def test_an_order_that_was_chosen_stays(tmp_path: Path, look: Look) -> None:
         town.windows.delete_group("group-5")
         started.publish(town.board())
 
-        expect(heads.last).to_have_text("group-6")
+        expect(heads.last).to_have_text("group-7")
+        after = heads.all_inner_texts()
         expect(by_lag).to_be_focused()
         expect(heads.nth(3)).to_have_attribute("aria-sort", "descending")
         page.goto("about:blank")
 
     assert before[3:] == [f"group-{n}" for n in range(6)]
+    assert [head.strip(" \u2193") for head in after[3:]] == [
+        f"group-{n}" for n in (0, 2, 3, 4, 6, 7)
+    ]
+
+
+def test_the_groups_that_lag_most_have_the_columns(tmp_path: Path, look: Look) -> None:
+    def town_groups(behind: set[int]) -> list[Group]:
+        ways = [stalls if number in behind else keeps_up for number in range(8)]
+        return [Group(f"group-{number}", "payments", way) for number, way in enumerate(ways)]
+
+    town = Town(NOW_S, town_groups({0, 1, 2, 3, 4, 5}), steps=12)
+    with running(tmp_path) as started:
+        started.publish(town.board())
+        page = look(started, "#/topic/local/payments")
+        heads = page.get_by_role("region", name="Partitions").get_by_role("columnheader")
+        expect(heads.last).to_have_text("group-5")
+        expect(page.get_by_text("The 6 that lag most, of 8.")).to_be_visible()
+
+        town.groups = town_groups({6, 7})
+        for _ in range(12):
+            town.live()
+        started.publish(town.board())
+
+        expect(heads.last).to_have_text("group-7")
+        shown = heads.all_inner_texts()[3:]
+        page.goto("about:blank")
+
+    assert shown == [f"group-{number}" for number in (0, 1, 2, 3, 6, 7)]
 
 
 def test_a_board_that_is_old_is_said_to_be(started: Running, look: Look, town: Town) -> None:

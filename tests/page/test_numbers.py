@@ -1,6 +1,7 @@
 """How far behind, when it has caught up, what is lost: in lists, on hover, loudly, in the chart."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -8,8 +9,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # has no types
 from page.conftest import Look
 from playwright.sync_api import Locator, Page, expect
+from support.boards import NOW_S, cluster_board, windows_of
 from support.http_side import Running, running
-from support.numbered_groups import HOSTILE, NUMBERS, numbered_board
+from support.numbered_groups import HOSTILE, NUMBERS, numbered_board, with_numbers
+
+from warren.model.board import Board
+from warren.model.health import Health
 
 WHY = "at this pace: retention reaches them before the group does."
 ROWS = ".list .rows .row:not([hidden])"
@@ -118,6 +123,34 @@ def test_the_drain_is_a_range_or_never(look: Look, numbered: Running) -> None:
     assert (hover(page, "doomed", "drain") or "").startswith("Not at this pace:")
 
 
+def test_how_fast_the_lag_grows_stands_beside_a_lag_only(look: Look, tmp_path: Path) -> None:
+    """What is shown as 0 does not shrink, whatever was measured a moment before."""
+    ends: dict[str, list[int | None]] = {"orders": [2000]}
+    offsets = {"done": 2000, "slower": 1000, "faster": 1000, "same": 1000}
+    commits = [(group, "orders", 0, at, NOW_S * 1000) for group, at in offsets.items()]
+    consumed = {"done": 90, "slower": 30, "faster": 126, "same": 50.01}
+    stated = {
+        group: {"lag": 7.0, "produced": 50.0, "consumed": pace} for group, pace in consumed.items()
+    }
+    judged = with_numbers(cluster_board(windows_of(ends, commits), ends), stated)
+    with running(tmp_path) as started:
+        started.publish(Board(NOW_S * 1000, {"local": judged}, Health(ready=True)))
+        page = look(started)
+        expect(page.locator(ROWS)).to_have_count(len(offsets))
+        told = {
+            group: (row(page, group).locator(".growth").inner_text(), hover(page, group, "trend"))
+            for group in offsets
+        }
+        page.goto("about:blank")
+
+    assert told == {
+        "done": ("", ""),
+        "slower": ("+20/s", "The lag grows by 20 msg/s."),
+        "faster": ("\u221276/s", "The lag shrinks by 76 msg/s."),
+        "same": ("0/s", "The lag stays as it is."),
+    }
+
+
 def test_a_loss_is_told_loudly(look: Look, numbered: Running) -> None:
     page = look(numbered)
     expect(page.locator(ROWS)).to_have_count(len(NUMBERS))
@@ -167,6 +200,19 @@ def test_a_group_begins_with_its_age_and_so_do_its_partitions(
     )
 
 
+def test_a_topic_says_where_its_age_is_a_bound_only(look: Look, tmp_path: Path) -> None:
+    ends: dict[str, list[int | None]] = {"orders": [2000], "bills": [2000]}
+    commits = [("older", topic, 0, 1000, NOW_S * 1000) for topic in ends]
+    judged = cluster_board(windows_of(ends, commits), ends)
+    with running(tmp_path) as started:
+        older = with_numbers(judged, {"older": NUMBERS["older"]})
+        started.publish(Board(NOW_S * 1000, {"local": older}, Health(ready=True)))
+        page = look(started, "#/topics")
+        row = page.get_by_role("region", name="Topics").locator("tbody tr").first
+        expect(row.locator("td").nth(3)).to_have_text("> 11 min")
+        page.goto("about:blank")
+
+
 def test_a_topic_tells_the_age_of_its_groups(look: Look, server: Running) -> None:
     page = look(server, "#/topic/local/orders")
     groups = page.get_by_role("region", name="Groups").locator("tbody tr")
@@ -179,8 +225,8 @@ def test_a_topic_tells_the_age_of_its_groups(look: Look, server: Running) -> Non
     assert "Behind by 2 min" in titles
 
 
-# The dotted line's colour to the right of the middle, where only the future is drawn.
-AHEAD = """canvas => { const pen = canvas.getContext("2d"), from = Math.round(canvas.width * 0.62);
+# The dotted line's colour on the right, where only the future is drawn.
+AHEAD = """canvas => { const pen = canvas.getContext("2d"), from = Math.round(canvas.width * 0.86);
     const { data } = pen.getImageData(from, 0, canvas.width - from, canvas.height);
     const counts = new Map();
     for (let at = 0; at < data.length; at += 4) {
@@ -198,7 +244,9 @@ def test_the_chart_goes_on_at_the_present_pace(look: Look, numbered: Running) ->
         told[group] = page.locator(".chart .readout .ahead").all_inner_texts()
     open_group(page, numbered, "unsure")
     colours = page.locator(".chart canvas").evaluate(AHEAD)
-    page.locator(".chart .u-over").hover(position={"x": 800, "y": 50})
+    over = page.locator(".chart .u-over")
+    width = over.evaluate("over => over.clientWidth")
+    over.hover(position={"x": 0.95 * width, "y": 50})
 
     assert {group: texts for group, texts in told.items() if group != "extreme"} == {
         "late": ["at this pace it catches up in 5 to 7 min"],

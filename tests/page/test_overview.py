@@ -35,6 +35,21 @@ def test_the_first_view_needs_no_script(look: Look, server: Running) -> None:
     expect(page.locator(".reasons")).to_contain_text("Likewise: 7 others")
 
 
+def test_one_of_a_kind_is_counted_as_one(look: Look, tmp_path: Path) -> None:
+    at_ms, ends = NOW_S * 1000, {"orders": [50, 50]}
+    commits = [("only", "orders", partition, 5, at_ms) for partition in (0, 1)]
+    judged = cluster_board(windows_of(ends, commits), ends, now_s=NOW_S + 60)
+    with running(tmp_path) as started:
+        started.publish(Board(at_ms, {"local": judged}, Health(ready=True)))
+        page = look(started, java_script_enabled=False)
+        expect(page.locator(".cluster .of")).to_have_text("1 group")
+        page.get_by_role("link", name="only").click()
+        expect(page.locator(".reasons .of")).to_have_text("Likewise: 1 other")
+        expect(page.locator(".reasons")).to_contain_text(
+            "in the 60 s since its only commit, and 45"
+        )
+
+
 def test_groups_are_searched_without_script(look: Look, server: Running) -> None:
     page = look(server, "?match=CLICK", java_script_enabled=False)
 

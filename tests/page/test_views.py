@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -139,6 +140,38 @@ def test_chart_and_heat_map_are_drawn(look: Look, server: Running) -> None:
     assert by_lag > 10
     assert by_status > 2
     expect(page.locator(".heats .readout")).to_have_text(re.compile(r"orders:0 · .* · lag [\d,]+"))
+
+
+def test_the_legend_of_the_heat_map_has_each_lag_once(look: Look, tmp_path: Path) -> None:
+    told = {}
+    with running(tmp_path) as started:
+        page = look(started)
+        for lag in (1, 2, 3, 10, 40, 40_000):
+
+            def is_behind(_step: int, _partition: int, end: int, lag: int = lag) -> int:
+                return end - lag
+
+            groups = [Group(f"behind-{lag}", "clicks", is_behind)]
+            started.publish(Town(NOW_S, groups, steps=300).board())
+            page.goto(f"http://127.0.0.1:{started.port}/#/group/local/behind-{lag}")
+            page.locator(".chart canvas").wait_for()
+            ticks = page.locator(".legend .tick")
+            expect(ticks.last).to_have_text(f"{lag:,} message{'s' * (lag > 1)}")
+            told[lag] = ticks.all_inner_texts()[:-1]
+        colours = page.locator(".legend .swatch").evaluate_all(
+            "all => new Set(all.map(each => getComputedStyle(each).backgroundColor)).size"
+        )
+        page.goto("about:blank")
+
+    assert told == {
+        1: ["0"],
+        2: ["0", "1"],
+        3: ["0", "1", "2"],
+        10: ["0", "1", "3", "6"],
+        40: ["0", "1", "3", "10", "23"],
+        40_000: ["0", "1", "2,500", "10,000", "22,500"],
+    }
+    assert colours == 6
 
 
 def test_the_heat_map_is_read_by_keyboard_and_by_touch(look: Look, server: Running) -> None:

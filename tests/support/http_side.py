@@ -10,7 +10,7 @@ import msgspec
 
 from warren import config
 from warren.model.board import Board
-from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.history_question import HistoryQuestion, Progress, ReportQuestion
 from warren.model.offset_reports import Report
 from warren.notify.silence_book import SilenceBook
 from warren.pipeline.reported_offsets import ReportCheck
@@ -64,6 +64,9 @@ class Actions:
     def group_history(self, question: HistoryQuestion) -> str:
         self.asked.append(question)
         return '{"code":503,"answer":{"error":true,"message":"Spark is not up yet"}}'
+
+    def history_progress(self, _ticket: str) -> Progress | None:
+        return None
 
     def history_report(self, question: ReportQuestion) -> str:
         self.asked.append(question)

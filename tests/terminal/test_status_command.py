@@ -174,12 +174,44 @@ def test_narrow_terminals_cut_names_and_keep_numbers(server: Running) -> None:
     assert "owner" in shown_at[140][1]
 
 
+def test_names_stay_readable_while_other_columns_go(tmp_path: Path) -> None:
+    ends: dict[str, list[int | None]] = {"a-topic-with-a-rather-long-name": [1_234_567_890]}
+    names = [f"payments-reconciliation-{number}" for number in range(3)]
+    commits = [
+        (name, topic, 0, 1000 + at, (NOW_S - 10 + at) * 1000)
+        for name in names
+        for topic in ends
+        for at in range(10)
+    ]
+    with running(tmp_path) as started:
+        judged = cluster_board(windows_of(ends, commits), ends)
+        started.publish(board(**{"cluster-1": judged, "cluster-2": judged}))
+        seen = Remote(of(started)).overview()
+    lines = Filter().choose(group_table.lines(seen))
+    heads, cut = {}, {}
+    for width in (60, 80, 110, 140, 200):
+        console = Console(width=width, file=StringIO())
+        console.print(group_table.table(lines, seen.board.moment_ms, width))
+        head, *rows = console.file.getvalue().splitlines()  # type: ignore[attr-defined]  # it is a StringIO
+        heads[width] = re.split(r"  +", head.strip())
+        cut[width] = {row.split()[1] for row in rows if "…" in row.split()[1]}
+
+    assert {width: bool(some) for width, some in cut.items()} == {
+        60: True,
+        **dict.fromkeys((80, 110, 140, 200), False),
+    }
+    assert heads[110][-1] == "last commit"
+    assert "catches up in" in heads[140]
+    assert "age between" in heads[200]
+
+
 def test_ages_and_trends_read_well() -> None:
     ages = {None: "never", -3.0: "0 s", 59.0: "59 s", 150.0: "2 min", 86_400.0: "24 h"}
 
     assert {seconds: age(seconds) for seconds in ages} == ages
-    assert trend("0hz") == "▁▄█"
-    assert trend("000") == trend("") == ""
+    assert trend("0hz", 5) == "▁▄█"
+    assert trend("000", 0) == trend("", 5) == ""
+    assert trend("000", 5) == "▄▄▄"  # it waits, and does not change
 
 
 def test_a_token_is_taken_from_the_environment_or_a_file(tmp_path: Path) -> None:

@@ -25,6 +25,17 @@ def test_it_goes_on_when_warren_is_away_and_ends_cleanly(tmp_path: Path) -> None
     assert screen.text.count(HIDES) == screen.text.count(SHOWS) > 0
 
 
+def test_a_name_that_no_group_has_is_said(tmp_path: Path) -> None:
+    with warren(tmp_path) as server:
+        arguments = ("--watch", "--every", "0.2", "--match", "nosuch", "--url", of(server))
+        with terminal("status", *arguments) as screen:
+            screen.wait_for("there is no group with nosuch in its name")
+            os.kill(screen.process.pid, signal.SIGINT)
+            code = screen.ended()
+
+    assert code == 0
+
+
 def test_no_color_is_respected(tmp_path: Path) -> None:
     with (
         warren(tmp_path) as server,

@@ -256,6 +256,15 @@ class HttpServer(NamedSection, frozen=True, kw_only=True):
             example="secret",
         ),
     ] = Secret()
+    silence_token: Annotated[
+        Secret,
+        key(
+            "Warren's own. If set, it is valid for reading, and for adding and ending silences, as "
+            "the page's Acknowledge and Silence do; the write-token is, too. Without it they need "
+            "the write-token.",
+            example="secret",
+        ),
+    ] = Secret()
     allowed_hosts: Annotated[
         tuple[AllowedHost, ...],
         key(

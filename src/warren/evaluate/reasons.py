@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from warren.model.counted_nouns import counted
 from warren.model.judgement import Judgement, Word
 from warren.model.status import Status
 
@@ -13,10 +14,10 @@ RULES = {
     Word.BLOCKED: "All that readers of committed data may see is read; an open transaction holds "
     "back the rest.",
     Word.WARN: "It reads more slowly than the log grows, or is later than its policy allows.",
-    Word.STALL: "It commits the same offset while records wait, and has for {held}; its "
-    "rhythm explains {limit}.",
+    Word.STALL: "It commits the same offset while records wait, and has for {held}; that is STALL "
+    "after {limit}.",
     Word.REWIND: "It went back and is not yet where it was, at offset {former}.",
-    Word.STOP: "Records wait, and it has been silent for {silent}; its rhythm explains {limit}.",
+    Word.STOP: "Records wait, and it has been silent for {silent}; that is STOP after {limit}.",
     Word.STORM: "Its members join again and again, and the offset has not moved for {held}.",
     Word.LOST: "Retention has taken records that it had not read.",
     Word.AHEAD: "Its last commit lies beyond the end of the log: it would miss what is written.",
@@ -31,7 +32,8 @@ CAUSES = {
 }
 
 PAUSES = (
-    "Nothing is wrong: records wait, and it has not moved for {held}; its rhythm explains {limit}."
+    "Nothing is wrong: records wait, and it has not moved for {held}; that is no fault before "
+    "{limit}."
 )
 
 ENDS = {
@@ -47,6 +49,7 @@ ENDS = {
     Word.AHEAD: "a commit before the end of the log, or a log that has grown beyond it",
     Word.STALE: "an answer of the brokers",
 }
+OFTEN_S = 0.95  # commits that follow each other faster are told by the second
 BEGINS = "It is STOP or STALL when records wait and it does not move for {limit}."
 
 
@@ -96,11 +99,17 @@ def rhythm(judgement: Judgement, line: int) -> str:
         for column in (judgement.usual_gap_s, judgement.longest_pause_s, judgement.period_s)
     )
     parts = [
-        *([f"a commit every {in_words(gap_s)}"] if gap_s > 0 else []),
+        *([_pace(gap_s)] if gap_s > 0 else []),
         *([f"regular pauses of up to {in_words(pause_s)}"] if pause_s > 0 else []),
         *([f"a run every {in_words(period_s)}"] if period_s > 0 and pause_s > 0 else []),
     ]
     return f"Its rhythm: {', '.join(parts)}." if parts else ""
+
+
+def _pace(gap_s: float) -> str:
+    if gap_s >= OFTEN_S:
+        return f"a commit every {in_words(gap_s)}"
+    return f"about {counted(round(1 / gap_s), 'commit')} a second"
 
 
 def second_opinion(judgement: Judgement, line: int, by_burrow: str) -> str:
@@ -117,9 +126,9 @@ def second_opinion(judgement: Judgement, line: int, by_burrow: str) -> str:
 
 
 def in_words(seconds: float) -> str:
-    """As people say it: 0.5 s, 42 s, 7 min, 3 h, 2 days."""
+    """As people say it: 1.5 s, 42 s, 7 min, 3 h, 2 days."""
     if seconds < 10:
-        return f"{seconds:.2g} s"
+        return f"{round(seconds, 1):g} s"
     for unit_s, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * unit_s:
             return f"{seconds / unit_s:.0f} {unit}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from warren.history.memory_queries import GAP, Kept
+from warren.history.memory_queries import GAP, KeptOfGroup
 from warren.model.history_question import STEPS
 from warren.model.period import Period
 from warren.model.status import Status
@@ -45,7 +45,7 @@ def spread_out(found: Mapping[int, Json], steps: int) -> list[Json]:
     return spread
 
 
-def curve(kept: Kept, period: Period, most: int = STEPS) -> Json:
+def curve(kept: KeptOfGroup, period: Period, most: int = STEPS) -> Json:
     """A group's lag, status and offsets in steps of equal length."""
     step_ms = step_of(period, most)
     found = kept.steps(period.since_ms, step_ms).to_pylist()
@@ -63,14 +63,14 @@ def curve(kept: Kept, period: Period, most: int = STEPS) -> Json:
     }
 
 
-def incidents(kept: Kept) -> list[Json]:
+def incidents(kept: KeptOfGroup) -> list[Json]:
     """The incidents, the newest first."""
     columns = ("began_ms", "ended_ms", "status", "max_lag")
     found = kept.incidents().select([*columns]).sort_by([("began_ms", "descending")])
     return [row | {"status": _name(row["status"])} for row in found.to_pylist()]
 
 
-def heat_map(kept: Kept, period: Period, lines: int) -> Json:
+def heat_map(kept: KeptOfGroup, period: Period, lines: int) -> Json:
     """The partitions with the most lag, each with its lag and status in steps of equal length.
 
     With `lines` 0 the total is 0 too: counting partitions means reading most of the rows.

@@ -46,18 +46,14 @@ def sample_moments(moments: Iterable[tuple[str, int]]) -> list[int]:
     return sorted({each for times, stride in strides for each in (*times[::stride], times[-1])})
 
 
-class Kept(Protocol):
-    """The rows of a period, and the queries on them."""
+class KeptOfGroup(Protocol):
+    """The rows of a group in a period, and the queries on them."""
 
-    def clusters(self) -> list[str]:
-        """The clusters that have rows of groups."""
-        ...
-
-    def together(self, topic: str, partition: int | None) -> "Kept":
+    def together(self, topic: str, partition: int | None) -> "KeptOfGroup":
         """Only one topic or partition, summed up as if the groups read nothing else."""
         ...
 
-    def steps(self, since_ms: int, step_ms: int, names: Sequence[Name] | None = None) -> pa.Table:
+    def steps(self, since_ms: int, step_ms: int) -> pa.Table:
         """Groups by step of time: the worst status, lag and age of each, and its last offset."""
         ...
 
@@ -67,6 +63,20 @@ class Kept(Protocol):
 
     def incidents(self) -> pa.Table:
         """Unbroken times in which a group was not OK; `ended_ms` is null if it still is not."""
+        ...
+
+
+class Kept(KeptOfGroup, Protocol):
+    """The rows of all groups of a period, and the queries on them."""
+
+    def clusters(self) -> list[str]:
+        """The clusters that have rows of groups."""
+        ...
+
+    def together(self, topic: str, partition: int | None) -> "Kept": ...
+
+    def steps(self, since_ms: int, step_ms: int, names: Sequence[Name] | None = None) -> pa.Table:
+        """Likewise, only of some groups if named."""
         ...
 
     def spread(self) -> pa.Table:
@@ -130,11 +140,10 @@ class InMemory:
 
     def heat(self, lines: int, since_ms: int, step_ms: int) -> tuple[int, pa.Table]:
         rows = _only(self.rows, "kind", PARTITION)
-        lagging = rows.group_by([*LINE]).aggregate([("lag", "max")])
-        worst = _sorted(lagging, [("lag_max", "descending")])[:lines]
+        total, worst = worst_lines(rows, lines)
         is_chosen = np.isin(_line_numbers(rows, worst), _line_numbers(worst, worst))
         some = rows.filter(pa.array(is_chosen))
-        return len(lagging), _steps(some, [*LINE], since_ms, step_ms)
+        return total, _steps(some, [*LINE], since_ms, step_ms)
 
     def incidents(self) -> pa.Table:
         bad = self._lasting.filter(pc.greater(self._lasting["status"], 1))
@@ -243,6 +252,12 @@ class InMemory:
         return self._groups.select(names).join(
             self._moments, ["cluster", "moment_ms"], join_type="inner"
         )
+
+
+def worst_lines(rows: pa.Table, most: int) -> tuple[int, pa.Table]:
+    """How many different lines there are, and those with the greatest lag."""
+    lagging = rows.group_by([*LINE]).aggregate([("lag", "max")])
+    return len(lagging), _sorted(lagging, [("lag_max", "descending")])[:most].select([*LINE])
 
 
 def _only(rows: pa.Table, name: str, value: str | int) -> pa.Table:

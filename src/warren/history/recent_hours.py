@@ -157,6 +157,7 @@ class Recent:
                 moments=len(self._moments),
                 memory_mb=round((self._size(GROUP) + self._size(PARTITION)) / 2**20, 1),
                 since_ms=None if since == NEVER else since,
+                oldest_ms=next(iter(self._moments), None),
             )
 
     def _shared(self, clusters: dict[str, _Cluster]) -> dict[str, _Cluster]:

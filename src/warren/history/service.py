@@ -8,7 +8,7 @@ at once, and a query that takes too long is cancelled.
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -18,13 +18,15 @@ from pyspark.sql import SparkSession
 
 from warren.errors import NoHistory, NotKept
 from warren.history import group_history, spark_queries
-from warren.history.memory_queries import Kept
+from warren.history.memory_queries import Kept, KeptOfGroup
+from warren.history.reading_in_parts import InParts
 from warren.history.recent_hours import Recent
 from warren.history.report.formats import as_tables
 from warren.history.report.summary import make
+from warren.history.spark_queries import InSpark
 from warren.history.table import failures
 from warren.history.table_files import TableFiles, small
-from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.history_question import HistoryQuestion, Progress, ReportQuestion
 from warren.model.tables import GROUP, LOG_END, PARTITION
 
 POOL = "history readers"
@@ -47,6 +49,7 @@ class HistoryService:
         self._directory = directory
         self._turns = threading.Semaphore(AT_ONCE)  # for Spark
         self._scans = threading.Semaphore(AT_ONCE)  # for the table's files
+        self._progress: dict[str, Progress] = {}  # by ticket, of what Spark is reading
 
     def begin(self, spark: SparkSession) -> None:
         """Use Spark from now on; requests may come before it is up."""
@@ -62,7 +65,12 @@ class HistoryService:
     def from_table(self, question: HistoryQuestion) -> str:
         """Reply with JSON: a status code, and the answer to pass on."""
         kinds = (GROUP, PARTITION) if _by_partition(question) else (GROUP,)
-        return self._read(question, kinds, partial(_answer, question=question))
+        in_parts = partial(self._in_parts, question=question)
+        return self._read(question, kinds, partial(_answer, question=question), in_parts)
+
+    def progress(self, ticket: str) -> Progress | None:
+        """How far the answer to the question with this ticket is; None: nothing is known of it."""
+        return self._progress.get(ticket)
 
     def report(self, question: ReportQuestion) -> str:
         """Reply as `from_table` does."""
@@ -70,13 +78,14 @@ class HistoryService:
         def answer(kept: Kept) -> str:
             return _reply(200, as_tables(make(kept, question.period, question.top)))
 
-        return self._read(question, (GROUP, LOG_END), answer)
+        return self._read(question, (GROUP, LOG_END), answer, InSpark.cached)
 
     def _read(
         self,
         question: HistoryQuestion | ReportQuestion,
         kinds: Sequence[str],
-        answer: Callable[[Kept], str],
+        answer: Callable[[Any], str],
+        in_spark: Callable[[InSpark], AbstractContextManager[object]],
     ) -> str:
         where = (question.period, question.cluster, question.group)
         try:
@@ -87,14 +96,25 @@ class HistoryService:
                         return answer(kept)
                 with self._turn() as spark:
                     rows = spark_queries.kept(spark, self._directory, *where)
-                    with rows.cached() as cached:
-                        return answer(cached)
+                    with in_spark(rows) as found:
+                        return answer(found)
         except NoAnswerNow as busy:
             return _reply(503, {"error": True, "message": str(busy)})
         except NoHistory as nothing:
             return _reply(404, {"error": True, "message": str(nothing)})
         except NotKept as problem:
             return _reply(500, {"error": True, "message": str(problem)})
+
+    @contextmanager
+    def _in_parts(self, rows: InSpark, question: HistoryQuestion) -> Iterator[InParts]:
+        def tell(progress: Progress) -> None:
+            if question.ticket:
+                self._progress[question.ticket] = progress
+
+        try:
+            yield InParts(rows, question.period, tell, with_lines=question.partitions > 0)
+        finally:
+            self._progress.pop(question.ticket, None)
 
     @contextmanager
     def _turn(self) -> Iterator[SparkSession]:
@@ -144,7 +164,7 @@ def _by_partition(question: HistoryQuestion) -> bool:
     return question.partitions > 0 or bool(question.topic)
 
 
-def _answer(kept: Kept, question: HistoryQuestion) -> str:
+def _answer(kept: KeptOfGroup, question: HistoryQuestion) -> str:
     some = kept.together(question.topic, question.partition) if question.topic else kept
     curve = group_history.curve(some, question.period, question.steps)
     if not curve["moments"] and not question.is_known:

@@ -18,7 +18,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from warren.errors import NoHistory
-from warren.history.memory_queries import GAP, LINE, Name, sample_moments
+from warren.history.memory_queries import GAP, LINE, Name, sample_moments, worst_lines
+from warren.history.table_files import QUERIED
 from warren.model import bounds
 from warren.model.period import Period, day
 from warren.model.tables import GROUP, HISTORY, LOG_END, NUMBERS, PARTITION, WORDS
@@ -110,12 +111,15 @@ def kept(
         rows = with_all_columns(spark.read.format("delta").load(directory))
     except AnalysisException as error:
         raise NoHistory(directory) from error
-    in_days = F.col("day").between(day(period.since_ms), day(period.until_ms))
-    in_time = F.col("moment_ms").between(*period)
-    rows = rows.where(in_days & in_time)
+    rows = _within(rows, period)
     if cluster:
         rows = rows.where(F.col("cluster") == cluster)
     return InSpark(rows.where(F.col("group") == group) if group else rows)
+
+
+def _within(rows: DataFrame, period: Period) -> DataFrame:
+    in_days = F.col("day").between(day(period.since_ms), day(period.until_ms))
+    return rows.where(in_days & F.col("moment_ms").between(*period))
 
 
 def with_all_columns(rows: DataFrame) -> DataFrame:
@@ -132,6 +136,15 @@ class InSpark:
     def __init__(self, rows: DataFrame) -> None:
         self.rows = rows
         self._groups = rows.where(F.col("kind") == GROUP)
+
+    def between(self, period: Period) -> "InSpark":
+        """Only a part of the time."""
+        return InSpark(_within(self.rows, period))
+
+    def group_rows(self) -> pa.Table:
+        """All rows of groups, for queries in memory."""
+        columns = [name for name in QUERIED if name in self._groups.columns]
+        return self._groups.select(*columns).toArrow()
 
     @contextmanager
     def cached(self) -> Iterator["InSpark"]:
@@ -169,14 +182,22 @@ class InSpark:
         return _steps(groups, ["cluster", "group"], since_ms, step_ms)
 
     def heat(self, lines: int, since_ms: int, step_ms: int) -> tuple[int, pa.Table]:
-        lagging = self._partitions.groupBy(*LINE).agg(F.max("lag").alias("most"))
-        worst = lagging.orderBy(F.desc("most"), *LINE).limit(lines)
+        total, worst = worst_lines(self.greatest_lags(), lines)
+        return total, self.steps_of(worst, since_ms, step_ms)
+
+    def greatest_lags(self) -> pa.Table:
+        """The greatest lag of each line."""
+        return self._partitions.groupBy(*LINE).agg(F.max("lag").alias("lag")).toArrow()
+
+    def steps_of(self, lines: pa.Table, since_ms: int, step_ms: int) -> pa.Table:
+        """The steps of some lines."""
         # The partition of a folded line is null, so nulls must match.
         same = (F.col(f"all.{name}").eqNullSafe(F.col(f"some.{name}")) for name in LINE)
+        chosen = self.rows.sparkSession.createDataFrame(lines).alias("some")
         some = self._partitions.alias("all").join(
-            F.broadcast(worst.alias("some")), reduce(and_, same), how="left_semi"
+            F.broadcast(chosen), reduce(and_, same), how="left_semi"
         )
-        return lagging.count(), _steps(some, LINE, since_ms, step_ms)
+        return _steps(some, LINE, since_ms, step_ms)
 
     def incidents(self) -> pa.Table:
         return self._run(INCIDENTS, moments=F.broadcast(self._moments))

@@ -102,7 +102,8 @@ class NotifierHealth(ServiceHealth, frozen=True, omit_defaults=True):
 class RecentHealth(ServiceHealth, frozen=True):
     moments: int
     memory_mb: float
-    since_ms: int | None
+    since_ms: int | None  # from then on nothing is missing
+    oldest_ms: int | None = None  # the first moment there is
 
 
 class KeeperHealth(ServiceHealth, frozen=True, omit_defaults=True):

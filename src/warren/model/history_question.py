@@ -18,6 +18,14 @@ class HistoryQuestion(NamedTuple):
     topic: str = ""  # empty: all of them
     partition: int | None = None
     steps: int = STEPS
+    ticket: str = ""  # by which its progress can be asked for
+
+
+class Progress(NamedTuple):
+    """How far the answer to a question is."""
+
+    share: float  # of the reading, from 0 to 1
+    moments: int  # read so far
 
 
 class ReportQuestion(NamedTuple):

@@ -1,15 +1,19 @@
 """Silences: nobody is notified about some groups, for a while or at some hours of the week."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from warren.model.name_patterns import NamePatterns
 from warren.model.schedules import read_schedule
 
+Kind = Literal["silence", "acknowledgement"]  # an acknowledgement says that somebody works on it
+
 
 class Silence(Struct, frozen=True, kw_only=True):
     id: str
+    kind: Kind = "silence"
     clusters: tuple[str, ...] = ()  # names and regular expressions; all if there are none
     groups: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()  # that policies name

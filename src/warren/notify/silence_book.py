@@ -19,7 +19,7 @@ from warren.config import Config
 from warren.config.policy_sections import read_moment
 from warren.model.name_patterns import NamePatterns, check_pattern
 from warren.model.schedules import read_period
-from warren.model.silence import Silence
+from warren.model.silence import Kind, Silence
 
 log = structlog.get_logger()
 
@@ -38,6 +38,7 @@ class _Request(msgspec.Struct, forbid_unknown_fields=True):
     duration: str = ""  # or how long from now
     comment: str = ""
     author: str = ""
+    kind: Kind = "silence"
 
 
 class Reply(NamedTuple):
@@ -91,6 +92,7 @@ class SilenceBook:
             return _refused(mistakes)
         silence = Silence(
             id=secrets.token_hex(8),
+            kind=request.kind,
             clusters=tuple(request.clusters),
             groups=tuple(request.groups),
             owners=tuple(request.owners),

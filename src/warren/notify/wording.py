@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from warren.config import Config
 from warren.model import bounds
+from warren.model.counted_nouns import counted
 from warren.model.judgement import Word
 from warren.model.kafka_names import readable
 from warren.model.status import Status
@@ -99,9 +100,9 @@ def evidence(message: Message) -> str:
 
 def digest_counts(message: Message) -> dict[str, dict[str, int]]:
     """The number of groups by cluster and status, the worst first."""
-    counted = Counter((line.cluster, line.status) for line in message.digest)
+    kinds = Counter((line.cluster, line.status) for line in message.digest)
     found: dict[str, dict[str, int]] = {}
-    for (cluster, status), count in sorted(counted.items(), key=lambda each: -each[0][1]):
+    for (cluster, status), count in sorted(kinds.items(), key=lambda each: -each[0][1]):
         found.setdefault(readable(cluster), {})[status.name] = count
     return dict(sorted(found.items()))
 
@@ -139,10 +140,6 @@ def partition_line(partition: PartitionResult) -> str:
     text = f"{text}  lag {partition.current_lag:,}"
     text += f", oldest {old}" if (old := plain_numbers.age(partition.numbers)) else ""
     return f"{text}  {readable(partition.client_id)}" if partition.client_id else text
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def utc(ms: int) -> str:

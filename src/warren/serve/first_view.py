@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlencode
 import numpy as np
 
 from warren.model import bounds
+from warren.model.counted_nouns import counted
 from warren.model.status import Status
 from warren.serve.board_file.board_view import View
 from warren.serve.http.site import Site
@@ -99,7 +100,7 @@ def _cluster(name: str, view: View) -> str:
     items = "".join(f"<span>{_badge(each.name)} {count:,}</span>" for each, count in counts.items())
     return (
         f"<div class='cluster'><span class='title'>{_name(name)}"
-        f"<span class='of'>{len(statuses):,} groups</span></span>"
+        f"<span class='of'>{counted(len(statuses), 'group')}</span></span>"
         f"<span class='counts'>{items}</span></div>"
     )
 
@@ -154,7 +155,7 @@ def _reasons(reasons: list[shapes.Reason]) -> Iterable[str]:
     first = {each.rule: each for each in reversed(worst_first)}
     for each in sorted(first.values(), key=_trouble):
         others = count[each.rule] - 1
-        likewise = f"<p class='of'>Likewise: {others:,} others</p>" if others else ""
+        likewise = f"<p class='of'>Likewise: {counted(others, 'other')}</p>" if others else ""
         rhythm = f"<p class='rhythm'>{escape(each.rhythm)}</p>" if each.rhythm else ""
         yield (
             f"<li>{_badge(each.status)}<div><p>{_name(f'{each.topic}:{each.partition}')} "

@@ -57,10 +57,14 @@ class Filter(NamedTuple):
         known.sort(key=value, reverse=self.sort.startswith("-"))
         return known + [line for line in by_name if value(line) is None]
 
-    def refuse_if_none(self, lines: Iterable[AnyLine]) -> None:
-        """Raise if something is asked for by name, and no group, good or bad, has that name."""
+    def why_none(self, lines: Iterable[AnyLine]) -> str:
+        """If something is asked for by name, and no group, good or bad, has that name."""
         if not (self.match or self.cluster) or any(map(self.has_name_of, lines)):
-            return
+            return ""
         name = f" with {shown(self.match)} in its name" if self.match else ""
         where = f" in a cluster {shown(self.cluster)}" if self.cluster else ""
-        raise NoneMatches(f"there is no group{name}{where}")
+        return f"there is no group{name}{where}"
+
+    def refuse_if_none(self, lines: Iterable[AnyLine]) -> None:
+        if why := self.why_none(lines):
+            raise NoneMatches(why)

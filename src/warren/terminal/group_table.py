@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from warren.model.counted_nouns import counted
 from warren.serve.v4 import number_words
 from warren.serve.v4.lines import BEHIND_S
 from warren.serve.v4.measured import Age, Drain, Lag, MeasuredGroup
@@ -29,6 +30,11 @@ WIDTHS = {
     "grows": 160,
     "reads": 160,
 }
+# They go, one after the other, until names have room.
+LEAST_FIRST = (
+    *("reads", "grows", "age between", "owner", "partitions", "worst partition", "trend"),
+    *("catches up in", "last commit"),
+)
 MS = 1000
 
 Cells = dict[str, list[Text] | list[str]]  # by column
@@ -126,15 +132,11 @@ def warnings(overview: Overview) -> Iterator[Text]:
 
 def counts(lines: Iterable[TableLine]) -> Text:
     found = Counter(line.status for line in lines)
-    text = Text(_groups(found.total()))
+    text = Text(counted(found.total(), "group"))
     for status in ORDER:
         if found[status]:
             text.append_text(Text(f"  {words.number(found[status])} ")).append(words.status(status))
     return text
-
-
-def _groups(count: int) -> str:
-    return "1 group" if count == 1 else f"{words.number(count)} groups"
 
 
 def table(shown: list[TableLine], now_ms: int, width: int, chosen: int | None = None) -> Table:
@@ -153,7 +155,7 @@ def table(shown: list[TableLine], now_ms: int, width: int, chosen: int | None = 
         ],
         "grows": [words.rate(line.numbers.produced) for line in shown],
         "reads": [words.rate(line.numbers.consumed) for line in shown],
-        "trend": [words.trend(line.trend) for line in shown],
+        "trend": [words.trend(line.trend, line.total_lag) for line in shown],
         "worst partition": [words.name(line.worst_partition) for line in shown],
         "partitions": [words.number(line.partitions) for line in shown],
         "last commit": [_age(line, now_ms) for line in shown],
@@ -163,8 +165,8 @@ def table(shown: list[TableLine], now_ms: int, width: int, chosen: int | None = 
         del cells["cluster"]
     if not any(cells["warning"]):
         del cells["warning"]
-    names = [each for each in cells if width >= WIDTHS.get(each, 0)]
-    return columns({each: cells[each] for each in names}, width, chosen)
+    wide_enough = {each: cells[each] for each in cells if width >= WIDTHS.get(each, 0)}
+    return columns(wide_enough, width, LEAST_FIRST, chosen)
 
 
 def _alarms(numbers: MeasuredGroup) -> Text:
@@ -189,21 +191,34 @@ RIGHT = {
     *("partition", "committed", "a second", "full"),
 }
 GAP, SHORTEST = 2, 4
+READABLE = 24  # of a name; before it is cut shorter, another column goes
 NAMES = {"cluster", "group", "worst partition", "owner", "topic"}
 
 
-def columns(cells: Cells, width: int, chosen: int | None = None) -> Table:
+def columns(
+    cells: Cells, width: int, least_first: Iterable[str], chosen: int | None = None
+) -> Table:
     """A plain table: narrow terminals cut names, never numbers or statuses."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
     natural = {
         head: max(map(cell_len, [head, *map(str, values)])) for head, values in cells.items()
     }
+    for head in least_first:
+        if not _are_readable(natural, width):
+            natural.pop(head, None)
+    cells = {head: cells[head] for head in natural}
     for head, wide in _fitted(natural, width).items():
         justify: Literal["right", "left"] = "right" if head in RIGHT else "left"
         table.add_column(head, justify=justify, no_wrap=True, overflow="ellipsis", width=wide)
     for number, row in enumerate(zip(*cells.values(), strict=True)):
         table.add_row(*row, style="reverse" if number == chosen else None)
     return table
+
+
+def _are_readable(natural: dict[str, int], width: int) -> bool:
+    """Whether the names can stay as they are, or nearly so."""
+    needed = [min(each, READABLE) if head in NAMES else each for head, each in natural.items()]
+    return sum(needed) + GAP * (len(needed) - 1) <= width
 
 
 def _fitted(natural: dict[str, int], width: int) -> dict[str, int]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warren.history.report.columns import count, duration, instant, share
+from warren.model.counted_nouns import counted
 from warren.model.history_question import STEPS
 from warren.terminal.past_source import Answer, PastSource
 from warren.terminal.report_command import plain_console, working
@@ -40,8 +41,8 @@ def history(
 
 def _print(console: Console, answer: Answer, what: str) -> None:
     since, until = (instant(answer[end]) for end in ("since_ms", "until_ms"))
-    cluster, moments = shown(answer["cluster"]), answer["moments"]
-    console.print(Text(f"{what} of {cluster}, {since} until {until} UTC, {moments} moments"))
+    cluster, moments = shown(answer["cluster"]), counted(answer["moments"], "moment")
+    console.print(Text(f"{what} of {cluster}, {since} until {until} UTC, {moments}"))
     console.print(Text("total lag"))
     console.print(Text(_curve(answer)))
     console.print(_strip(answer["status"]))
@@ -49,7 +50,8 @@ def _print(console: Console, answer: Answer, what: str) -> None:
     for incident in answer["incidents"][:INCIDENTS]:
         console.print(_incident(incident))
     if len(answer["incidents"]) > INCIDENTS:
-        console.print(Text(f"and {len(answer['incidents']) - INCIDENTS} incidents before"))
+        earlier = counted(len(answer["incidents"]) - INCIDENTS, "incident")
+        console.print(Text(f"and {earlier} before"))
 
 
 def _curve(answer: Answer) -> str:

@@ -3,6 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from warren.model.counted_nouns import counted
 from warren.serve.v4 import number_words
 from warren.serve.v4.shapes import Explanation, PartitionLine
 from warren.serve.v4.shapes import Group as GroupAnswer
@@ -20,6 +21,7 @@ WIDTHS = {
     "owner": 120,
     "age between": 150,
 }
+LEAST_FIRST = ("age between", "owner", "full", "committed", "a second", "catches up in")
 MOST_REASONS = 5
 
 
@@ -43,8 +45,7 @@ def _head(group: GroupAnswer) -> Text:
         (place, "bold"),
         words.status(summary.status),
         _behind(group),
-        f"  lag {words.number(summary.total_lag)} in {words.number(count)} "
-        f"partition{'' if count == 1 else 's'}",
+        f"  lag {words.number(summary.total_lag)} in {counted(count, 'partition')}",
     )
 
 
@@ -98,7 +99,8 @@ def _table(partitions: list[PartitionLine], width: int) -> RenderableType:
         "full": [f"{each.complete:.0%}" for each in partitions],
         "owner": [_owner(each) for each in partitions],
     }
-    return columns({name: cells[name] for name in cells if width >= WIDTHS.get(name, 0)}, width)
+    wide_enough = {name: cells[name] for name in cells if width >= WIDTHS.get(name, 0)}
+    return columns(wide_enough, width, LEAST_FIRST)
 
 
 def _signed(rate: float | None) -> str:

@@ -116,11 +116,13 @@ def _screen(console: Console, answers: Answers, wanted: Filter, *, as_json: bool
     if as_json:  # a line for each time
         return Text(msgspec.json.encode(_chosen(answers.groups(), wanted)).decode())
     seen = answers.overview()
-    lines = wanted.choose(group_table.lines(seen))
+    every = group_table.lines(seen)
+    lines, why_none = wanted.choose(every), wanted.why_none(every)
     room = max(console.height - ROOM - 2 * len(seen.clusters), 1) if console.is_terminal else None
     clock = time.strftime("%H:%M:%S", time.localtime(seen.board.moment_ms / 1000))
     head = Text(f"{clock}  Ctrl-C ends", style="dim")
-    return Group(head, group_table.render(seen, lines, console.width, room))
+    table = group_table.render(seen, lines, console.width, room)
+    return Group(head, table, *([Text(why_none, style="yellow")] if why_none else []))
 
 
 def _chosen(every: Groups, wanted: Filter) -> Groups:

@@ -16,6 +16,7 @@ COLOURS = {
 SANE = 1e12  # more a second is a number gone wrong
 UNITS = ((10**18, "E"), (10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (1000, "k"))
 BARS = "▁▂▃▄▅▆▇█"
+LEVEL = "▄"
 # Controls move the cursor, formats turn the reading direction; neither is to be taken at its word.
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
@@ -76,9 +77,9 @@ def age(seconds: float | None) -> str:
     return f"{seconds:.0f} s"
 
 
-def trend(digits: str) -> str:
-    """Bars of a sparkline, from digits between 0 and z."""
+def trend(digits: str, lag: int) -> str:
+    """Bars of a sparkline, from digits between 0 and z; half high where a lag stays as it is."""
     if not digits.strip("0"):
-        return ""
+        return LEVEL * len(digits) if lag else ""
     heights = (int(digit, 36) / 35 for digit in digits)
     return "".join(BARS[round(height * (len(BARS) - 1))] for height in heights)

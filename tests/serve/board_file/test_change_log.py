@@ -85,6 +85,18 @@ def test_the_log_is_bounded() -> None:
     assert {each.moment_ms for each in kept} == {2}
 
 
+def test_it_says_from_when_on_no_change_is_forgotten() -> None:
+    log = ChangeLog()
+    told = []
+    for at_ms in (10, 20, 30):
+        log.note(board(at_ms, {f"group-{n:04}": at_ms == 20 for n in range(MOST - 1)}))
+        told.append(log.listed().complete_since_ms)
+    log.note(board(40, {f"group-{n:04}": n == 0 for n in range(MOST - 1)}))
+
+    assert told == [0, 0, 20]  # at 20 ms there were others
+    assert log.listed().complete_since_ms == 20
+
+
 def test_a_problem_is_known_since_it_began() -> None:
     log, fine = ChangeLog(), NotifierHealth("", 0)
     failing = NotifierHealth("503 from the pager", 0)

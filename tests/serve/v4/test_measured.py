@@ -173,6 +173,13 @@ def test_a_topic_has_the_numbers_of_each_group(server: Running) -> None:
     assert third["lag"] == {"now": 2**40, "low": 2**40, "high": 2**62}
 
 
+def test_the_oldest_of_a_topic_is_told_with_its_bounds(server: Running) -> None:
+    lines = {line["topic"]: line for line in get(server, "/v4/topics")["lines"]}
+
+    assert lines["orders"]["age"] == {"seconds": 30.5, "low": 0, "high": None, "method": "by_clock"}
+    assert lines["bills"]["age"] == {"seconds": 0, "low": 0, "high": 0, "method": "nothing_unread"}
+
+
 def test_a_topic_says_what_its_brokers_keep(server: Running) -> None:
     facts = ClusterFacts(
         topics={

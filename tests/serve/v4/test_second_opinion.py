@@ -172,10 +172,30 @@ def test_a_pause_that_the_rhythm_explains_is_told() -> None:
 
     said = [reasons.why(later.judgement, line) for line in (0, 3)]
 
+    pause = "it has not moved for 30 s; that is no fault before 4 min."
     assert said == [
         "Nothing is wrong: Warren has not seen it stand still while records wait.",
-        "Nothing is wrong: records wait, and it has not moved for 30 s; its rhythm explains 4 min.",
+        f"Nothing is wrong: records wait, and {pause}",
     ]
+
+
+def test_a_fast_rhythm_is_told_by_the_second() -> None:
+    windows = made()
+    judged = with_words(cluster_board(windows, ENDS), windows, STARTS).judgement
+    assert judged is not None
+    told = {}
+    for gap_s in (0.0, 0.084, 0.51, 0.8, 1.04, 6.0):
+        judged.usual_gap_s[0], judged.longest_pause_s[0] = gap_s, 0
+        told[gap_s] = reasons.rhythm(judged, 0)
+
+    assert told == {
+        0.0: "",
+        0.084: "Its rhythm: about 12 commits a second.",
+        0.51: "Its rhythm: about 2 commits a second.",
+        0.8: "Its rhythm: about 1 commit a second.",
+        1.04: "Its rhythm: a commit every 1 s.",
+        6.0: "Its rhythm: a commit every 6 s.",
+    }
 
 
 def test_the_evaluators_agree_about_most(server: Running) -> None:

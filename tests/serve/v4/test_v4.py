@@ -127,6 +127,10 @@ def test_groups_are_filtered_sorted_and_paged(server: Running) -> None:
     cases: list[tuple[dict[str, object], list[str], int]] = [
         ({"status": "ERR"}, ["rewound", "stalled", "stopped"], 3),
         ({"match": "ST"}, ["stalled", "stopped"], 2),
+        ({"search": "ST"}, ["stalled", "stopped"], 2),
+        ({"search": "A/B"}, ["sl/ash"], 1),
+        ({"search": " orders  st "}, ["stalled", "stopped"], 2),
+        ({"search": "orders a/b"}, [], 0),
         ({"min_lag": 600}, ["moving", "rewound", "stopped"], 3),
         ({"sort": "-lag", "limit": 3}, ["moving", "stopped", "rewound"], 6),
         ({"sort": "lag", "limit": 2, "offset": 1}, ["sl/ash", "stalled"], 6),
@@ -212,9 +216,10 @@ def test_a_topic_with_its_groups(server: Running) -> None:
     assert lags == {"caught up": 0, "moving": 900, "rewound": 690, "stalled": 500, "stopped": 900}
     listed = get(server, "/v4/topics", cluster="local")
     line = listed["lines"][listed["topics"].index("orders")]
-    assert [line[name] for name in ("topic", "partitions", "groups", "worst", "max_lag")] == [
-        *("orders", 2, 5, "REWIND", 900)
-    ]
+    named = ("cluster", "topic", "partitions", "groups", "worst", "max_lag")
+    assert [line[name] for name in named] == ["local", "orders", 2, 5, "REWIND", 900]
+    assert get(server, "/v4/topics") == listed
+    assert get(server, "/v4/topics", match="ORD")["topics"] == ["orders"]
 
 
 def test_why_a_group_is_what_it_is(server: Running) -> None:
@@ -235,7 +240,7 @@ def test_why_a_group_is_what_it_is(server: Running) -> None:
     where = "That is orders:0; its other partition is OK."
     assert {group: each["why"] for group, each in answers.items()} == {
         "stopped": f"Silent at offset 100 for 10 minutes; 900 messages wait. {where}",
-        "stalled": f"Stuck at offset 500 for 95 s; 500 messages wait. {where}",
+        "stalled": f"Stuck at offset 500 for at least 95 s; 500 messages wait. {where}",
         "rewound": f"Went back from offset 800 to 310; 690 messages wait. {where}",
     }
     assert "at most 0" not in " ".join(each["reasons"][0]["change"] for each in answers.values())

@@ -11,6 +11,7 @@ from itertools import islice
 import msgspec
 
 from warren.config import AlertmanagerNotifier, Config
+from warren.model.counted_nouns import counted
 from warren.model.kafka_names import readable
 from warren.model.status import Status
 from warren.notify.message import DigestLine, Event, Message
@@ -18,7 +19,6 @@ from warren.notify.plain_numbers import waiting
 from warren.notify.senders.http_requests import Requests
 from warren.notify.templates import template_files
 from warren.notify.wording import (
-    counted,
     evidence,
     group_url,
     headline,

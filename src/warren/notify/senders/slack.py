@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from warren.config import Config, SlackNotifier
+from warren.model.counted_nouns import counted
 from warren.model.go_json import encode
 from warren.model.kafka_names import readable
 from warren.model.status import Status
@@ -15,7 +16,6 @@ from warren.notify.plain_numbers import waiting
 from warren.notify.senders.http_requests import Requests
 from warren.notify.templates import template_files
 from warren.notify.wording import (
-    counted,
     digest_line,
     digest_summary,
     evidence,

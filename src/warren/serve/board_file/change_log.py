@@ -54,6 +54,7 @@ class Changes(msgspec.Struct):
 
     statuses: list[StatusChange] = []
     rebalances: list[Rebalance] = []
+    complete_since_ms: int = 0  # every later change of status is listed; 0: none is forgotten
     problems_since_ms: dict[str, int] = {}  # by kind and name, as in "sinks.influx"
 
 
@@ -84,7 +85,8 @@ class _Seen:
 class ChangeLog:
     def __init__(self) -> None:
         self._clusters: dict[str, _Seen] = {}
-        self._statuses: deque[StatusChange] = deque(maxlen=MOST)
+        self._statuses: deque[StatusChange] = deque()
+        self._complete_since_ms = 0
         self._rebalances: deque[Rebalance] = deque(maxlen=MOST)
         self._problems: dict[str, tuple[str, int]] = {}
 
@@ -103,7 +105,7 @@ class ChangeLog:
 
     def listed(self) -> Changes:
         since = {name: since_ms for name, (_, since_ms) in self._problems.items()}
-        return Changes([*self._statuses], [*self._rebalances], since)
+        return Changes([*self._statuses], [*self._rebalances], self._complete_since_ms, since)
 
     def _note_cluster(self, name: str, cluster: ClusterBoard, at_ms: int) -> dict[str, AnyArray]:
         verdicts, before = cluster.verdicts, self._clusters.get(name)
@@ -116,7 +118,7 @@ class ChangeLog:
             was = before.statuses(places)
             same = np.flatnonzero(was == status)
             since_ms[same] = before.since_ms[places[same]]
-            self._statuses.extend(_status_changes(before, now, was))
+            self._keep(_status_changes(before, now, was))
             self._rebalances.extend(_rebalances(before, now, places))
         self._clusters[name] = now
         return {
@@ -124,6 +126,12 @@ class ChangeLog:
             "group_since_ms": since_ms,
             "watched_since_ms": np.array([began_ms]),
         }
+
+    def _keep(self, changes: Iterator[StatusChange]) -> None:
+        for each in changes:
+            self._statuses.append(each)
+            if len(self._statuses) > MOST:
+                self._complete_since_ms = self._statuses.popleft().moment_ms
 
     def _note_problems(self, health: Health, now_ms: int) -> None:
         found = dict(_problems(health))

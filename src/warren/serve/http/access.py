@@ -13,6 +13,7 @@ from warren.serve.http.site import Site
 READS = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/burrow/admin", "/burrow/admin/ready")  # probes can seldom log in
 REPORTS = "/v4/offsets"
+SILENCES = "/v4/silences"
 FILES = "/page/"  # the same for everybody
 CHALLENGES = [("www-authenticate", "Bearer"), ("www-authenticate", 'Basic realm="warren"')]
 
@@ -23,33 +24,52 @@ class Access(msgspec.Struct, frozen=True):
     read: str = ""  # empty: anybody
     write: str = ""
     report: str = ""  # for reporting offsets, and nothing else
+    silence: str = ""  # for reading, and for adding and ending silences
     allow_writes: bool = True
 
     def refusal(self, site: Site, request: Request, authorization: str | None) -> Answer | None:
         """The answer to a request that is not allowed; None if it is allowed."""
         if request.method not in READS and not self.allow_writes:
             return site.problem(request, 403, "changes are not allowed here")
-        is_report = request.method == "POST" and request.path == REPORTS
-        if request.method in READS:
-            required, known = "" if is_open(request.path) else self.read, [self.write, self.read]
-        elif is_report:
-            required, known = self.report or self.write or self.read, [self.write, self.report]
-        else:
-            required, known = self.write or self.read, [self.write]
+        required, known = self._tokens(request)
         if not required:
             return None
         given = digest(_token(authorization or ""))
         if _is_one_of(given, known):
             return None
-        if _is_one_of(given, [self.read] if is_report else [self.report]):
-            may = "not report offsets" if is_report else "only report offsets"
-            return site.problem(request, 403, f"this token may {may}")
+        for token, may in self._limits(request):
+            if _is_one_of(given, [token]):
+                return site.problem(request, 403, f"this token may {may}")
         status, headers, body = site.problem(request, 401, "a token is needed")
         return Answer(status, [*headers, *CHALLENGES], body)
+
+    def _tokens(self, request: Request) -> tuple[str, list[str]]:
+        """The token that is required, if any is, and all that will do."""
+        if request.method in READS:
+            required = "" if is_open(request.path) else self.read
+            return required, [self.write, self.read, self.silence]
+        if is_report(request):
+            return self.report or self.write or self.read, [self.write, self.report]
+        if request.path == SILENCES or request.path.startswith(f"{SILENCES}/"):
+            return self.silence or self.write or self.read, [self.write, self.silence]
+        return self.write or self.read, [self.write]
+
+    def _limits(self, request: Request) -> list[tuple[str, str]]:
+        """Tokens that are known and will not do, and why."""
+        if is_report(request):
+            return [(token, "not report offsets") for token in (self.read, self.silence)]
+        return [
+            (self.report, "only report offsets"),
+            (self.silence, "only read, and silence groups"),
+        ]
 
 
 def _is_one_of(given: str, known: list[str]) -> bool:
     return any(hmac.compare_digest(given, each) for each in known if each)
+
+
+def is_report(request: Request) -> bool:
+    return request.method == "POST" and request.path == REPORTS
 
 
 def is_open(path: str) -> bool:

@@ -55,6 +55,12 @@ class TableHistory(msgspec.Struct, tag="group_history"):
     question: HistoryQuestion
 
 
+class HistoryProgress(msgspec.Struct, tag="history_progress"):
+    """How far `TableHistory` is with the question of this ticket: the reply is immediate."""
+
+    ticket: str
+
+
 class PeriodReport(msgspec.Struct, tag="period_report"):
     """A report from the table: the reply may take long."""
 
@@ -83,7 +89,7 @@ class ReportOffsets(msgspec.Struct, tag="report_offsets"):
 
 
 OfSilences = ListSilences | AddSilence | EndSilence
-OfHistory = RecentHistory | TableHistory | PeriodReport
+OfHistory = RecentHistory | TableHistory | HistoryProgress | PeriodReport
 Action = DeleteGroup | GetLevel | SetLevel | OfHistory | OfSilences | ReportOffsets
 
 

@@ -85,6 +85,8 @@ WAITING = (
     offsets.PATH,
 )  # these wait for the pipeline; they do no work here
 
+CHANGING = (silences.PATH, "/v4/history/progress")  # also between two boards
+
 Report = Callable[[Request, Exception], None]
 
 TOO_LARGE = Answer(413, [("content-type", TEXT)], b"Request Entity Too Large\n")
@@ -240,7 +242,7 @@ def _may_take_long(request: Request) -> bool:
 
 def _cache_name(request: Request) -> str:
     """The name under which the answer is cached until the next board; empty: it is not cached."""
-    if request.method != "GET" or request.path == silences.PATH:
+    if request.method != "GET" or request.path in CHANGING:
         return ""
     if request.path.startswith(CACHED_BY_PATH):
         return request.path

@@ -48,6 +48,7 @@ def _server(config: Config, listener: Listener) -> ServerSettings:
             _digest(server.read_token),
             _digest(server.write_token),
             _digest(server.report_token),
+            _digest(server.silence_token),
             server.allow_writes,
         ),
         certfile=tls.certfile if tls else "",

@@ -18,7 +18,7 @@ import structlog
 
 from warren.config import Config
 from warren.model.board import Board, SharedFile, StoredWindows
-from warren.model.history_question import HistoryQuestion, ReportQuestion
+from warren.model.history_question import HistoryQuestion, Progress, ReportQuestion
 from warren.model.offset_reports import Report
 from warren.model.window_arrays import WindowArrays
 from warren.serve.board_file import writer
@@ -33,6 +33,7 @@ from warren.serve.http.channel import (
     EndSilence,
     Failed,
     GetLevel,
+    HistoryProgress,
     ListSilences,
     Offer,
     OfHistory,
@@ -85,6 +86,9 @@ class Actions(Protocol):
 
     def recent_history(self, question: HistoryQuestion) -> str:
         """As `group_history`, but immediate; empty if memory does not reach back far enough."""
+
+    def history_progress(self, ticket: str) -> Progress | None:
+        """How far `group_history` is with the question that has this ticket; None: not known."""
 
     def history_report(self, question: ReportQuestion) -> str:
         """A status code and the answer to pass on, as JSON."""
@@ -314,7 +318,7 @@ class Serving:
                 return self._actions.silences(action)
             case ReportOffsets(reports):
                 return self._actions.report_offsets(reports)
-            case RecentHistory() | TableHistory() | PeriodReport():
+            case RecentHistory() | TableHistory() | HistoryProgress() | PeriodReport():
                 return self._of_the_past(action)
             case _:
                 assert_never(action)
@@ -326,6 +330,8 @@ class Serving:
                 return self._actions.recent_history(question)
             case TableHistory(question):
                 return self._actions.group_history(question)
+            case HistoryProgress(ticket):
+                return msgspec.json.encode(self._actions.history_progress(ticket)).decode()
             case PeriodReport(question):
                 return self._actions.history_report(question)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from warren.evaluate.rules import Rule
+from warren.model.counted_nouns import counted
 from warren.serve.v4.verdict_change import Numbers, duration, is_at_the_end, wait
 
 # The rules that come after STOP.
@@ -28,8 +29,13 @@ def _why_not_stopped(rule: Rule, n: Numbers) -> str | None:
     )
 
 
+def _commits(n: Numbers) -> str:
+    """Those of its window."""
+    return "only commit" if n["commits"] == 1 else f"last {counted(n['commits'], 'commit')}"
+
+
 def _what_decided(rule: Rule, n: Numbers) -> str:
-    commits = f"last {n['commits']:,.0f} commits" if n["commits"] != 1 else "only commit"
+    commits = _commits(n)
     match rule:
         case Rule.REWOUND:
             return f"it had gone back from offset {n['highest_offset']:,.0f} before"
@@ -58,10 +64,12 @@ def _caught_up(n: Numbers) -> str:
 
 
 def _stopped(n: Numbers) -> str:
+    silent, waiting = duration(n["silent_s"]), wait(n["current_lag"])
+    if n["commits"] == 1:
+        return f"Nothing was committed in the {silent} since its only commit, and {waiting}."
     return (
-        f"Nothing was committed for {duration(n['silent_s'])}, longer than the "
-        f"{duration(n['window_s'])} that its last {n['commits']:,.0f} commits span, and "
-        f"{wait(n['current_lag'])}."
+        f"Nothing was committed for {silent}, longer than the {duration(n['window_s'])} that its "
+        f"{_commits(n)} span, and {waiting}."
     )
 
 
@@ -74,15 +82,16 @@ def _rewound(n: Numbers) -> str:
 
 def _was_caught_up(n: Numbers) -> str:
     return (
-        f"{wait(n['current_lag'])}, but within its last {n['commits']:,.0f} commits the lag was "
+        f"{wait(n['current_lag'])}, but within its {_commits(n)} the lag was "
         f"down to {n['lowest_lag']:,.0f}."
     )
 
 
 def _stalled(n: Numbers) -> str:
     return (
-        f"It commits, but always offset {n['last_offset']:,.0f}: in {n['commits']:,.0f} commits "
-        f"over {duration(n['window_s'])} it has not moved, and {wait(n['current_lag'])}."
+        f"It commits, but always offset {n['last_offset']:,.0f}: in "
+        f"{counted(n['commits'], 'commit')} over {duration(n['window_s'])} it has not moved, and "
+        f"{wait(n['current_lag'])}."
     )
 
 
@@ -93,7 +102,7 @@ def _falling_behind(n: Numbers) -> str:
             "that would show it catching up."
         )
     return (
-        f"It moves, but its lag never shrank over its last {n['commits']:,.0f} commits: "
+        f"It moves, but its lag never shrank over its {_commits(n)}: "
         f"from {n['first_lag']:,.0f} to {n['last_lag']:,.0f} in {duration(n['window_s'])}."
     )
 
@@ -104,8 +113,8 @@ def _query_gone(n: Numbers) -> str:
 
 def _catching_up(n: Numbers) -> str:
     return (
-        f"{wait(n['current_lag'])}, but it moves and its lag has shrunk at least once in its last "
-        f"{n['commits']:,.0f} commits."
+        f"{wait(n['current_lag'])}, but it moves and its lag has shrunk at least once in its "
+        f"{_commits(n)}."
     )
 
 
@@ -122,9 +131,10 @@ WHY: dict[Rule, Callable[[Numbers], str]] = {
 }
 
 
-def _still_s(n: Numbers) -> float:
-    """How long it has been where it is, as far as the window or the learned rhythm goes back."""
-    return max((n["window_s"] or 0) + (n["silent_s"] or 0), n.get("held_s") or 0)
+def _still(n: Numbers) -> str:
+    """How long it has been where it is; a window that does not move does not tell how it began."""
+    seen_s, held_s = (n["window_s"] or 0) + (n["silent_s"] or 0), n.get("held_s") or 0
+    return duration(held_s) if held_s > seen_s else f"at least {duration(seen_s)}"
 
 
 def _wait_there(n: Numbers) -> str:
@@ -154,7 +164,7 @@ CAUSE: dict[Rule, Callable[[Numbers], str]] = {
     ),
     Rule.WAS_CAUGHT_UP: lambda n: f"Keeps up; {_wait_there(n)}",
     Rule.STALLED: lambda n: (
-        f"Stuck at offset {n['last_offset']:,.0f} for {duration(_still_s(n))}; {_wait_there(n)}"
+        f"Stuck at offset {n['last_offset']:,.0f} for {_still(n)}; {_wait_there(n)}"
     ),
     Rule.FALLING_BEHIND: _fell_behind,
     Rule.CATCHING_UP: lambda n: f"Reads on; {_wait_there(n)}",

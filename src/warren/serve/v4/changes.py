@@ -15,7 +15,10 @@ def changes(site: Site, query: SomeChanges) -> shapes.Changes | str:
         for each in reversed(site.view.facts.changes.statuses)
         if query.cluster in {"", each.cluster} and query.group in {"", each.group}
     ]
-    return shapes.Changes(moment(site.view), _watched_ms(site.view), chosen[: query.limit])
+    watched_ms = _watched_ms(site.view)
+    forgotten_ms = site.view.facts.changes.complete_since_ms
+    since_ms = None if watched_ms is None else max(watched_ms, forgotten_ms)
+    return shapes.Changes(moment(site.view), watched_ms, since_ms, chosen[: query.limit])
 
 
 def since(view: View, cluster: str, number: int) -> shapes.Since | None:

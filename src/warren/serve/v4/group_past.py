@@ -7,13 +7,13 @@ import msgspec
 from msgspec import Meta
 
 from warren.model import period
-from warren.model.history_question import HistoryQuestion
+from warren.model.history_question import HistoryQuestion, Progress
 from warren.serve.http.answers import Answer
-from warren.serve.http.channel import RecentHistory, TableHistory
+from warren.serve.http.channel import HistoryProgress, RecentHistory, TableHistory
 from warren.serve.http.site import ActionFailed, Site
 from warren.serve.v4 import shapes
 from warren.serve.v4.lines import moment
-from warren.serve.v4.parameters import OneHistory, problem
+from warren.serve.v4.parameters import OneHistory, OneReading, problem
 from warren.serve.v4.shapes import GroupState, PartitionState
 
 FAILED = 500
@@ -78,6 +78,21 @@ class GroupHistory(History, kw_only=True):
     board: shapes.Moment
 
 
+class HistoryReading(msgspec.Struct):
+    """How far a `/v4/history` that takes long is; null: it has not begun, or is answered."""
+
+    board: shapes.Moment
+    share: Annotated[float | None, Meta(description="From 0 to 1, of what is to be read.")]
+    moments: Annotated[int | None, Meta(description="Of the group, read so far.")]
+
+
+async def progress(site: Site, query: OneReading) -> HistoryReading:
+    known = msgspec.json.decode(
+        await site.call(HistoryProgress(query.ticket)) or "null", type=Progress | None
+    )
+    return HistoryReading(moment(site.view), *(known or (None, None)))
+
+
 async def history(site: Site, query: OneHistory) -> Answer | str:
     if not site.settings.keeps_history:
         return NOT_KEPT
@@ -97,6 +112,7 @@ async def history(site: Site, query: OneHistory) -> Answer | str:
         topic=query.topic,
         partition=query.partition,
         steps=query.steps,
+        ticket=query.ticket,
     )
     # Two calls: recent history must not wait behind calls that read the table.
     found = await site.call(RecentHistory(question))

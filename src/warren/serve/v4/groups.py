@@ -9,7 +9,7 @@ import numpy as np
 
 from warren.evaluate.judge import STATUS_OF
 from warren.evaluate.rules import Evidence, Rule, decide
-from warren.model.arrays import Bytes, Counts, Ints
+from warren.model.arrays import Bytes, Counts, Ints, Mask
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.board_file.commits_file import Windows
@@ -99,12 +99,29 @@ def _numbers(cluster: ClusterView, query: AllGroups) -> Ints:
         is_chosen = is_chosen & (cluster.arrays["group_age_s"] >= query.min_age)
     if query.status:
         is_chosen = is_chosen & (cluster.arrays["group_status"] == Status[query.status])
+    for word in query.search.lower().split():
+        is_chosen = is_chosen & _has_word(cluster, word)
     numbers = np.flatnonzero(is_chosen)
     if not query.match:
         return numbers
     part, names = query.match.lower(), cluster.groups.names
     found = [number for number in numbers.tolist() if part in names[number].lower()]
     return np.array(found, np.int64)
+
+
+def _has_word(cluster: ClusterView, word: str) -> Mask:
+    """Which groups have it in their name, or in the name of a topic or an owner."""
+    found = _are_named(cluster.groups.names, word)
+    for column, known in (("topic", cluster.topics), ("owner", cluster.owners)):
+        are_named = _are_named(known.names, word)
+        if are_named.any():
+            first = cluster.arrays["group_first"][:-1]
+            found |= np.logical_or.reduceat(are_named[cluster.arrays[column]], first)
+    return found
+
+
+def _are_named(names: list[str], word: str) -> Mask:
+    return np.fromiter((word in name.lower() for name in names), np.bool_, len(names))
 
 
 def one_group(site: Site, query: OneGroup) -> shapes.Group | str:

@@ -89,8 +89,8 @@ OPERATIONS = [
     ),
     Operation(
         "/v4/topics",
-        "The topics of a cluster.",
-        parameters.OneCluster,
+        "All topics of all clusters, and who reads them.",
+        parameters.AllTopics,
         topic_shapes.Topics,
         topics.topics,
     ),
@@ -122,6 +122,13 @@ OPERATIONS = [
         parameters.OneHistory,
         group_past.GroupHistory,
         group_past.history,
+    ),
+    Operation(
+        "/v4/history/progress",
+        "How far a `/v4/history` is that was given a ticket.",
+        parameters.OneReading,
+        group_past.HistoryReading,
+        group_past.progress,
     ),
     Operation(
         "/v4/report",

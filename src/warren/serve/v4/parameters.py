@@ -46,6 +46,13 @@ class AllGroups(Query, kw_only=True):
     match: Annotated[
         str, Meta(description="Only with this in the name; upper and lower case are equal.")
     ] = ""
+    search: Annotated[
+        str,
+        Meta(
+            description="Only if each of these words is in the name, in a topic or in an owner of "
+            "its partitions, as the page searches."
+        ),
+    ] = ""
     min_lag: Annotated[int, Meta(ge=0, le=HIGHEST, description="Only with this lag or more.")] = 0
     min_age: Annotated[
         float,
@@ -81,10 +88,18 @@ class SomeChanges(Query, kw_only=True):
 class SomeSilences(Query, kw_only=True):
     cluster: Annotated[str, Meta(description="With `group`: its cluster.")] = ""
     group: Annotated[str, Meta(description="Only those that name this group or its cluster.")] = ""
+    groups: Annotated[bool, Meta(description="Also which groups are silenced now.")] = False
 
 
 class OneCluster(Query, kw_only=True):
     cluster: Cluster
+
+
+class AllTopics(Query, kw_only=True):
+    cluster: Annotated[str, Meta(description="Only of this cluster.")] = ""
+    match: Annotated[
+        str, Meta(description="Only with this in the name; upper and lower case are equal.")
+    ] = ""
 
 
 class OneTopic(Query, kw_only=True):
@@ -123,6 +138,16 @@ class OneHistory(Query, kw_only=True):
             description="Partitions in the heat map, those that lag most; 0: no heat map.",
         ),
     ] = 200
+    ticket: Annotated[
+        str,
+        Meta(
+            max_length=100, description="Any text; `/v4/history/progress` knows the request by it."
+        ),
+    ] = ""
+
+
+class OneReading(Query, kw_only=True):
+    ticket: Annotated[str, Meta(min_length=1, max_length=100, description="Of `/v4/history`.")]
 
 
 class OneReport(Query, kw_only=True):

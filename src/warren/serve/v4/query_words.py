@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from warren.evaluate.reasons import in_words
 from warren.model.query_facts import QueryFacts
+from warren.serve.v4.verdict_change import wait
 
 MS = 1000
 SOURCES = {
@@ -69,7 +70,7 @@ def how_gone(query: QueryFacts, now_ms: int) -> str:
 
 def why_gone(query: QueryFacts, waiting: float, now_ms: int) -> str:
     """Why it is STOP."""
-    return f"Its query {how_gone(query, now_ms)}; {waiting:,.0f} messages wait."
+    return f"Its query {how_gone(query, now_ms)}; {wait(waiting)}."
 
 
 def _ago(moment_ms: int, now_ms: int) -> str:

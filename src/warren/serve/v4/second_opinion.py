@@ -76,7 +76,10 @@ class PartitionOpinions(msgspec.Struct):
     differs: Annotated[bool, Meta(description="Burrow's clients would be told another status.")]
     limit_s: Annotated[
         float | None,
-        Meta(description="How long its rhythm explains that it does not move; null: not known."),
+        Meta(
+            description="It is STOP or STALL when records wait and it does not move for so long; "
+            "null: not known."
+        ),
     ]
     rhythm: Rhythm
 

@@ -271,6 +271,13 @@ class Changes(msgspec.Struct):
     watched_ms: Annotated[
         int | None, Meta(description="Since when it watches; null: it is not ready yet.")
     ]
+    complete_since_ms: Annotated[
+        int | None,
+        Meta(
+            description="Every later change is remembered, and older ones may be forgotten. Null: "
+            "as `watched_ms`."
+        ),
+    ]
     changes: list[StatusChange]
 
 

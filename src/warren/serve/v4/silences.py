@@ -1,10 +1,16 @@
 """Silences: read, add and end them. The pipeline's process keeps them and checks what it is given.
 
-Adding and ending change something, so they need the write token, where there is one.
+Adding and ending need the token for silences, or the one for all changes, where there are such.
 """
+
+import asyncio
+import time
+from typing import Any
 
 import msgspec
 
+from warren.model.silence import Silence, Silences
+from warren.serve.board_file.board_view import View
 from warren.serve.http.answers import Answer, Request
 from warren.serve.http.channel import Action, AddSilence, EndSilence, ListSilences
 from warren.serve.http.site import Site
@@ -19,21 +25,43 @@ async def list_silences(site: Site, request: Request) -> Answer:
     query = parse(request.query, SomeSilences)
     if not isinstance(query, SomeSilences):
         return problem(site, 400, query if isinstance(query, str) else "")
-    return await _pass_on(site, ListSilences(query.cluster, query.group))
+    code, facts = await _ask(site, ListSilences(query.cluster, query.group))
+    if query.groups and code == 200:
+        holding = [each for each in facts["silences"] if each["holds"]]
+        silences = msgspec.convert(holding, list[Silence])
+        facts["groups"] = await asyncio.to_thread(silenced, site.view, silences, time.time())
+    return _answer(site, code, facts)
+
+
+def silenced(view: View, silences: list[Silence], now_s: float) -> list[dict[str, str]]:
+    """The groups of which nobody is notified now, each with the first silence that holds.
+
+    Whom policies name as an owner is not known here.
+    """
+    found = []
+    for name, cluster in sorted(view.clusters.items()):
+        of_cluster = Silences(silences, name, now_s)
+        for group in cluster.groups.names if of_cluster else ():
+            silence = of_cluster.of(group, owner="")
+            if silence is not None:
+                found.append({"cluster": name, "group": group, "silence": silence.id})
+    return found
 
 
 async def add_silence(site: Site, request: Request) -> Answer:
-    return await _pass_on(site, AddSilence(request.body.decode(errors="replace")))
+    asked = await _ask(site, AddSilence(request.body.decode(errors="replace")))
+    return _answer(site, *asked)
 
 
 async def end_silence(site: Site, _request: Request, number: str) -> Answer:
-    return await _pass_on(site, EndSilence(number))
+    return _answer(site, *await _ask(site, EndSilence(number)))
 
 
-async def _pass_on(site: Site, action: Action) -> Answer:
+async def _ask(site: Site, action: Action) -> tuple[int, dict[str, Any]]:
     found = msgspec.json.decode(await site.call(action) or "", type=PipelineAnswer)
-    facts: dict[str, object] = msgspec.json.decode(found.answer)
-    if found.code == 200:
-        return site.raw(200, {"board": moment(site.view), **facts})
-    wrong = {"error": True, "message": facts["error"]}
-    return site.raw(found.code, {"board": moment(site.view), **facts, **wrong})
+    return found.code, msgspec.json.decode(found.answer)
+
+
+def _answer(site: Site, code: int, facts: dict[str, Any]) -> Answer:
+    wrong = {} if code == 200 else {"error": True, "message": facts["error"]}
+    return site.raw(code, {"board": moment(site.view), **facts, **wrong})

@@ -5,13 +5,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from warren.serve.v4.measured import MeasuredTopic, Until
+from warren.serve.v4.measured import Age, MeasuredTopic, Until
 from warren.serve.v4.shapes import Moment, PartitionState
 
 
 class TopicLine(msgspec.Struct):
     """A topic, and the groups that read it. Null: not known, or nobody reads it."""
 
+    cluster: str
     topic: str
     partitions: int
     rate: Annotated[float | None, Meta(description="Messages a second by which it grows.")]
@@ -20,9 +21,7 @@ class TopicLine(msgspec.Struct):
         PartitionState | None, Meta(description="The worst status of a group's partition.")
     ]
     max_lag: Annotated[int | None, Meta(description="The greatest total lag of a group.")]
-    age_s: Annotated[
-        float | None, Meta(description="The greatest age of an unread record, of any group.")
-    ]
+    age: Annotated[Age, Meta(description="The greatest of an unread record, of any group.")]
     retention_s: Annotated[
         Until,
         Meta(description="Older records are deleted. `never`: not for their age. Null: not known."),

@@ -14,19 +14,24 @@ from warren.serve.http.site import Site
 from warren.serve.v4 import measured, topic_shapes
 from warren.serve.v4.lines import MS, moment
 from warren.serve.v4.measured import Until
-from warren.serve.v4.parameters import OneCluster, OneTopic
+from warren.serve.v4.parameters import AllTopics, OneTopic
 
 
-def topics(site: Site, query: OneCluster) -> topic_shapes.Topics | str:
-    cluster = site.view.clusters.get(query.cluster)
-    if cluster is None:
+def topics(site: Site, query: AllTopics) -> topic_shapes.Topics | str:
+    clusters = site.view.clusters
+    if query.cluster and query.cluster not in clusters:
         return "there is no such cluster"
-    return topic_shapes.Topics(
-        moment(site.view), cluster.topics_with_ends.names, list(_topic_lines(cluster))
-    )
+    lines = [
+        line
+        for name, cluster in sorted(clusters.items())
+        if query.cluster in {"", name}
+        for line in _topic_lines(name, cluster)
+        if query.match.lower() in line.topic.lower()
+    ]
+    return topic_shapes.Topics(moment(site.view), [line.topic for line in lines], lines)
 
 
-def _topic_lines(cluster: ClusterView) -> Iterator[topic_shapes.TopicLine]:
+def _topic_lines(where: str, cluster: ClusterView) -> Iterator[topic_shapes.TopicLine]:
     names, first = cluster.topics_with_ends.names, cluster.arrays["end_first"]
     rates = np.nan_to_num(cluster.arrays["end_rates"].astype(np.float64))
     is_known = ~np.isnan(cluster.arrays["end_rates"])
@@ -34,12 +39,12 @@ def _topic_lines(cluster: ClusterView) -> Iterator[topic_shapes.TopicLine]:
     for at, name in enumerate(names):
         own = slice(int(first[at]), int(first[at + 1]))
         rate = round(float(rates[own].sum()), 3) if is_known[own].any() else None
-        groups, worst, lag, age_s = readers.get(name, (0, None, None, None))
+        groups, worst, lag, age = readers.get(name, (0, None, None, measured.Age()))
         count, retention_s = own.stop - own.start, _retention_s(table, name)
-        yield topic_shapes.TopicLine(name, count, rate, groups, worst, lag, age_s, retention_s)
+        yield topic_shapes.TopicLine(where, name, count, rate, groups, worst, lag, age, retention_s)
 
 
-def _readers(cluster: ClusterView) -> dict[str, tuple[int, Any, int, float | None]]:
+def _readers(cluster: ClusterView) -> dict[str, tuple[int, Any, int, measured.Age]]:
     """Of each topic that groups read: how many, the worst status, lag and age."""
     arrays, count = cluster.arrays, len(cluster.topics.names)
     if not len(arrays["topic"]):
@@ -51,14 +56,23 @@ def _readers(cluster: ClusterView) -> dict[str, tuple[int, Any, int, float | Non
     groups = np.bincount(topic, minlength=count)
     lags = _greatest(bounds.sums(arrays["current_lag"], first), topic, count)
     worst = _greatest(np.maximum.reduceat(arrays["status"], first), topic, count)
-    ages = np.nan_to_num(arrays["age_s"].astype(np.float64), nan=-1.0, posinf=-1.0)
-    oldest = _greatest(np.maximum.reduceat(ages, first), topic, count)
-    rows = zip(groups.tolist(), worst.tolist(), lags.tolist(), oldest.tolist(), strict=True)
+    rows = zip(groups.tolist(), worst.tolist(), lags.tolist(), _ages(arrays, count), strict=True)
     return {
-        name: (number, Status(status).name, lag, round(age, 3) if age >= 0 else None)
+        name: (number, Status(status).name, lag, age)
         for name, (number, status, lag, age) in zip(cluster.topics.names, rows, strict=True)
         if number
     }
+
+
+def _ages(arrays: dict[str, AnyArray], topics: int) -> Iterator[measured.Age]:
+    """Of each topic that of its oldest line, with its bounds; what is not known is youngest."""
+    ages, topic = np.nan_to_num(arrays["age_s"].astype(np.float64), nan=-1.0), arrays["topic"]
+    oldest = _greatest(ages, topic, topics)
+    lines = np.flatnonzero(ages == oldest[topic])
+    line = np.zeros(topics, np.int64)
+    line[topic[lines[::-1]]] = lines[::-1]  # the first of equals
+    columns = (arrays[name][line].tolist() for name in measured.AGE)
+    return (measured.age(*each) for each in zip(*columns, strict=True))
 
 
 def _greatest(values: AnyArray, topic: AnyArray, count: int) -> AnyArray:

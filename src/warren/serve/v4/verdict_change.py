@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from warren.evaluate.rules import Rule
+from warren.model.counted_nouns import counted
 
 Numbers = dict[str, float | None]
 
@@ -21,12 +22,8 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / size:,.0f} {unit}"
 
 
-def messages(number: float | None) -> str:
-    return f"{number or 0:,.0f} message{'' if number == 1 else 's'}"
-
-
 def wait(number: float | None) -> str:
-    return f"{messages(number)} wait{'s' if number == 1 else ''}"
+    return f"{counted(number, 'message')} wait{'s' if number == 1 else ''}"
 
 
 def of_group(bad: Counter[str], partitions: int) -> str:
@@ -73,14 +70,14 @@ def _rewound(n: Numbers) -> str:
     return (
         f"A commit at offset {n['highest_offset']:,.0f} or beyond ends REWIND, and so does one "
         f"after which {_is_little(n)}; otherwise it ends when the step back has left the window, "
-        f"after {n['commits']:,.0f} further commits at most."
+        f"after {counted(n['commits'], 'further commit')} at most."
     )
 
 
 def _was_caught_up(n: Numbers) -> str:
     return (
-        f"After {n['commits']:,.0f} further commits without so low a lag it is judged by whether "
-        f"it moves and reduces its lag; {_silence(n)}"
+        f"After {counted(n['commits'], 'further commit')} without so low a lag it is judged by "
+        f"whether it moves and reduces its lag; {_silence(n)}"
     )
 
 
@@ -100,8 +97,8 @@ def _falling_behind(n: Numbers) -> str:
 
 def _catching_up(n: Numbers) -> str:
     return (
-        f"It becomes WARN when its lag has not shrunk in {n['commits']:,.0f} commits in a row, and "
-        f"STALL when it has not moved in as many; {_silence(n)}"
+        f"It becomes WARN when its lag has not shrunk in {counted(n['commits'], 'commit')} in a "
+        f"row, and STALL when it has not moved in as many; {_silence(n)}"
     )
 
 

@@ -55,6 +55,13 @@ export function growth(number) {
 // The same, for a narrow column.
 export const briefGrowth = (number) => growth(number).replace(" msg", "");
 
+// The same as a sentence.
+export function growthInWords(number) {
+  const text = rate(Math.abs(number));
+  if (text === "0 msg/s") return "The lag stays as it is.";
+  return `The lag ${number > 0 ? "grows" : "shrinks"} by ${text}.`;
+}
+
 const [MINUTE_S, HOUR_S, DAY_S, YEAR_S] = [60, 3600, 86_400, 31_557_600];
 
 const MOST_YEARS = 1000; // more is a clock or a number gone wrong

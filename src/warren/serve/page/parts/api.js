@@ -11,6 +11,9 @@ const LONGEST_ANSWER_MS = 60_000; // history takes half of it at most
 const LONGEST_SILENCE_MS = 45_000; // the stream sends a keep-alive every few seconds
 
 export class Missing extends Error {}
+export class Refused extends Error {} // the same request is refused again
+
+const ERRORS = { 400: Refused, 404: Missing };
 
 let ahead = 0; // of the reader's clock, in milliseconds
 
@@ -52,7 +55,7 @@ export async function get(path, parameters) {
   return answerOf(path, await request(path + query));
 }
 
-// A change, which needs the write token where there is one.
+// A change, which needs a token with the right to it where there is one.
 export async function send(method, path, body) {
   const headers = { "content-type": "application/json" };
   const change = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) };
@@ -63,7 +66,7 @@ async function answerOf(path, response) {
   if (response.ok) return response.json();
   const { message } = await response.json().catch(() => ({ message: "" }));
   const text = message || `${path}: ${response.status}`;
-  throw response.status === 404 ? new Missing(text) : new Error(text);
+  throw new (ERRORS[response.status] ?? Error)(text);
 }
 
 export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -149,7 +152,7 @@ function askForToken(wasWrong, isChange) {
 }
 
 function aboutToken(wasWrong, isChange) {
-  if (isChange) return "Changes need the server’s write-token.";
+  if (isChange) return "This needs the server’s silence-token, or its write-token.";
   return wasWrong
     ? "That was not it."
     : "The administrator of this Warren has it: it is the server’s read-token.";

@@ -8,6 +8,9 @@ const HEIGHT = 190;
 const AHEAD = "at this pace";
 const FONT = "11px system-ui, sans-serif";
 const GAP = 5; // beside a word
+export const AXIS = 64; // width of the axis of lag, at the least
+export const MARGIN = 32; // to the right of the plot: the last mark of time is centred on its edge
+const HIGHEST = 1.25; // of the greatest lag of the past
 
 let uPlot = null;
 
@@ -29,8 +32,10 @@ export class Chart {
     this.sizes.observe(this.place);
   }
 
-  // `ahead`: a projection of the first column, or null.
-  async show(times, columns, ahead = null) {
+  // `ahead`: a projection of the first column, or null; `left`: where the plot begins at the least.
+  async show(times, columns, ahead = null, left = 0) {
+    const isMoved = this.left !== Math.max(left, AXIS);
+    this.left = Math.max(left, AXIS);
     const after = ahead?.times ?? [];
     const blank = (column) => new Array(column.length).fill(null);
     const lines = [ahead?.slow, ahead?.fast].map((line) =>
@@ -44,7 +49,7 @@ export class Chart {
       ...lines,
     ];
     this.element.setAttribute("aria-description", this.#inWords());
-    if (!this.plot) await this.redraw();
+    if (!this.plot || isMoved) await this.redraw();
     else this.plot.setData(this.data);
     this.#read(this.plot.cursor.idx);
   }
@@ -55,6 +60,7 @@ export class Chart {
   }
 
   async redraw() {
+    if (!this.data) return;
     uPlot ??= (await import("../lib/uplot.js")).default; // printing does not wait: it is there then
     this.plot?.destroy();
     const [line, text] = [colour("line"), colour("muted")];
@@ -67,13 +73,13 @@ export class Chart {
       {
         width: this.place.clientWidth || 600,
         height: HEIGHT,
-        padding: [8, 32, 0, 0], // the last mark of time is centred on the edge
+        padding: [8, MARGIN, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { size: 6 } },
-        scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.08, 1)] } },
+        scales: { y: { range: (_, __, most) => [0, this.#highest(most)] } },
         axes: [
           { ...axis, space: 80, size: 32, values: (_, marks) => timeMarks(marks) },
-          { ...axis, size: 64, values: (_, ticks) => ticks.map(brief) },
+          { ...axis, size: this.left, values: (_, ticks) => ticks.map(brief) },
         ],
         series: [
           {},
@@ -102,6 +108,12 @@ export class Chart {
       this.data,
       this.place,
     );
+  }
+
+  // What is ahead may leave the picture: it does not make the past flat.
+  #highest(most) {
+    const past = this.data[1].reduce((found, value) => Math.max(found, value ?? 0), 0);
+    return Math.max(Math.min(most, past * HIGHEST) * 1.08, 1);
   }
 
   // A line where the past ends, and a word about what is beyond it.

@@ -40,19 +40,20 @@ export function layOut(element, columns) {
   element.dataset.columns = columns.map(({ name }) => name).join(" ");
 }
 
-// `shown()` gives the names of the columns, `choose(names)` takes others; none are the usual ones.
-export function columnMenu(shown, choose) {
+// `choose(names)` takes other columns; none are the usual ones. `mark` is told which are shown.
+export function columnMenu(choose) {
   const boxes = COLUMNS.filter(({ name }) => !ALWAYS.includes(name)).map(({ name, label }) => {
     const box = h("input", { type: "checkbox", value: name, onchange: () => choose(chosen()) });
     return { box, line: h("label", null, box, label) };
   });
   const chosen = () => boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-  const usual = h("button", { type: "button", onclick: () => mark(choose([])) }, "The usual ones");
+  const usual = h("button", { type: "button", onclick: () => choose([]) }, "The usual ones");
   const element = menu("Columns", ...boxes.map(({ line }) => line), usual);
-  const mark = () => {
-    for (const { box } of boxes) box.checked = shown().includes(box.value);
-  };
-  element.addEventListener("toggle", mark);
   element.classList.add("columns");
-  return element;
+  return {
+    element,
+    mark(shown) {
+      for (const { box } of boxes) box.checked = shown.some(({ name }) => name === box.value);
+    },
+  };
 }

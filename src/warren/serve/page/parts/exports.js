@@ -40,7 +40,7 @@ export function exportMenu(source, table, whole = null) {
     h("a", { href: "/v4/docs", target: "_blank", rel: "noopener" }, "API documentation"),
     said,
   );
-  element.addEventListener("toggle", () => {
+  element.firstChild.addEventListener("click", () => {
     raw.href = url();
     said.textContent = "";
   });

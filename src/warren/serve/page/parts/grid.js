@@ -6,7 +6,8 @@ const MOST_SEEN_IN_ALL = 100_000; // a page may be open for weeks
 const SHORTEST_MS = 5000;
 
 // `lines`: for each partition { topic, partition, status, points: [[ms, lag, status?], ...] },
-// oldest first. Between two points the lag is taken to change evenly.
+// oldest first. Between two points the lag is taken to change evenly. `ends` are the moments between
+// which the cells of a row lie.
 export function gridOf(lines, fromMs, toMs) {
   const step = (toMs - fromMs) / (COLUMNS - 1) || 1;
   const times = Array.from({ length: COLUMNS }, (_, at) => fromMs + at * step);
@@ -16,6 +17,7 @@ export function gridOf(lines, fromMs, toMs) {
     times.map((_, at) => (known.length ? known.map((lags) => lags[at]).reduce(combine) : null));
   return {
     times,
+    ends: [fromMs, toMs],
     rows,
     total: over((sum, lag) => sum + lag),
     worst: over((most, lag) => Math.max(most, lag)),
@@ -55,8 +57,8 @@ export function linesOf(windows, partitions, seen) {
     const last = committed_ms.at(-1);
     const own = seen.get(`${topic}\n${partition}`) ?? [];
     seen.set(`${topic}\n${partition}`, own);
-    if (last !== undefined && !(own.at(-1)?.[0] >= windows.now_ms))
-      own.push([windows.now_ms, current_lag, status]);
+    while (own.at(-1)?.[0] >= windows.now_ms) own.pop(); // it is judged anew as of then
+    if (last !== undefined) own.push([windows.now_ms, current_lag, status]);
     own.splice(0, own.length - most);
     const commits = committed_ms.map((ms, number) => [
       ms,
@@ -98,5 +100,5 @@ export function gridOfHistory(history) {
     lags: map.lag[at],
     statuses: map.status[at],
   }));
-  return { times: map.times_ms, rows };
+  return { times: map.times_ms, ends: [history.since_ms, history.until_ms], rows };
 }

@@ -1,11 +1,12 @@
 // A group as a row of the overview: made once, filled again and again.
 
 import { h, named } from "../lib/dom.js";
-import { ago, brief, briefGrowth, counted, growth, NONE, rate } from "../lib/format.js";
+import { ago, brief, briefGrowth, counted, growthInWords, NONE, rate } from "../lib/format.js";
 import { everyColumn } from "./columns.js";
 import { numbersOf } from "./groups.js";
 import { groupLink } from "./links.js";
 import { alarms, behind, catchUp, lagOf } from "./numbers.js";
+import { lagGrowth } from "./projection.js";
 import { badge } from "./status.js";
 
 const LEVEL = "i"; // half way up: a lag that stays as it is, and is not 0
@@ -26,6 +27,7 @@ export function makeRow() {
     name: named(""),
     cluster: h("span", { class: "of" }),
     alarm: h("span", { class: "alarm" }),
+    quiet: h("span", { class: "quiet" }),
     spark: spark(),
     growth: h("span", { class: "of growth" }),
     worst: named(""),
@@ -33,7 +35,7 @@ export function makeRow() {
     owner: named(""),
   };
   row.link.append(row.name);
-  cells.group.append(row.link, " ", row.cluster, row.alarm);
+  cells.group.append(row.link, " ", row.cluster, row.quiet, row.alarm);
   cells.trend.append(row.spark, row.growth);
   cells.worst.append(row.worst, " ", row.worstLag);
   cells.owner.append(row.owner);
@@ -42,7 +44,7 @@ export function makeRow() {
 }
 
 // Only what has changed is touched.
-export function fillRow(row, item, { isWide, nowMs }) {
+export function fillRow(row, item, { isWide, nowMs, silenced }) {
   const { cells } = row;
   const tag = item.status === "ERR" ? item.worst : item.status;
   if (row.tag !== tag) cells.status.replaceChildren(badge(tag));
@@ -54,6 +56,10 @@ export function fillRow(row, item, { isWide, nowMs }) {
     cells.group.title = item.group;
   }
   row.cluster.textContent = isWide ? item.cluster : "";
+  const quiet = silenced.of(item.cluster, item.group);
+  row.quiet.hidden = !quiet;
+  row.quiet.textContent = row.quiet.dataset.kind = quiet?.brief ?? "";
+  row.quiet.title = quiet?.title ?? "";
   fillNumbers(row, item);
   const isLevel = item.lag > 0 && !/[^0]/.test(item.trend);
   const trend = isLevel ? item.trend.replaceAll("0", LEVEL) : item.trend;
@@ -77,16 +83,10 @@ function fillNumbers({ cells, alarm, growth: speed }, item) {
   write(cells.lag, lagOf(item.lag, numbers, ` in ${counted(item.partitions, "partition")}`));
   write(cells.drain, catchUp(numbers));
   cells.produced.textContent = numbers.produced === null ? NONE : rate(numbers.produced);
-  const growing = lagGrowth(numbers);
+  const growing = lagGrowth(item.lag, numbers);
   speed.textContent = growing === null ? "" : briefGrowth(growing);
-  cells.trend.title = growing === null ? "" : `The lag grows by ${growth(growing)}.`;
+  cells.trend.title = growing === null ? "" : growthInWords(growing);
   cells.consumed.textContent = numbers.consumed === null ? NONE : rate(numbers.consumed);
-}
-
-// Nothing of a group that has read everything.
-function lagGrowth({ lag, produced, consumed }) {
-  const isKnown = produced !== null && consumed !== null;
-  return isKnown && lag.now ? produced - consumed : null;
 }
 
 function write(cell, { text, title }) {

@@ -1,15 +1,16 @@
 // Partition × time on a canvas: how much lag, or which status, where and when.
 
 import { h } from "../lib/dom.js";
-import { brief, count, exactly, timeWithin } from "../lib/format.js";
+import { brief, counted, exactly, timeWithin } from "../lib/format.js";
 import { colour } from "../lib/theme.js";
+import { AXIS, MARGIN } from "./chart.js";
 import { byLag, byStatus, writeStatuses } from "./paints.js";
 import { rank } from "./status.js";
 
 const MOST_ROWS = 240;
 const TALLEST = 480;
 const GAP = 7; // between a name and its cells
-const WIDEST = 0.4; // part of the width that names may take
+const WIDEST = 0.25; // part of the width that names may take
 const READABLE = 11; // height of a row that can hold letters
 const EACH = 10; // of lower rows, every tenth has its name beside it
 const FONT = "system-ui, sans-serif";
@@ -55,7 +56,7 @@ export class Heat {
       const choose = () => {
         this[name] = value;
         for (const each of buttons) each.setAttribute("aria-pressed", String(each === button));
-        if (this.grid) this.show(this.grid);
+        if (this.grid) this.show(this.grid, this.over);
       };
       const isChosen = String(value === this[name]);
       const button = h("button", { type: "button", "aria-pressed": isChosen, onclick: choose }, text);
@@ -64,15 +65,18 @@ export class Heat {
     return h("div", { class: "segmented", role: "group", "aria-label": label }, ...buttons);
   }
 
-  show(grid) {
+  // `over` is the time that the chart above shows, which may reach beyond the grid's: both have their
+  // moments at the same places.
+  show(grid, over) {
     this.grid = grid;
+    this.over = over;
     this.rows = grid.rows;
     this.note = HOW;
     const worstFirst = () => [...grid.rows].sort(byTrouble);
     if (grid.rows.length > MOST_ROWS) {
       const chosen = new Set(worstFirst().slice(0, MOST_ROWS));
       this.rows = grid.rows.filter((row) => chosen.has(row));
-      this.note = `The worst ${MOST_ROWS} of ${count(grid.rows.length)} partitions. ${HOW}`;
+      this.note = `The worst ${MOST_ROWS} of ${counted(grid.rows.length, "partition")}. ${HOW}`;
     }
     if (this.order === "worst") this.rows = [...this.rows].sort(byTrouble);
     this.#keepInside();
@@ -93,14 +97,19 @@ export class Heat {
     pen.textBaseline = "middle";
     const { paint, legend } = this.by === "lag" ? byLag(this.rows) : byStatus();
     const left = this.#drawNames(pen, rowHeight, width * WIDEST);
-    const cell = (width - left) / Math.max(this.grid.times.length, 1);
+    const [from, to] = this.over;
+    const place = (ms) => left + ((width - MARGIN - left) * (ms - from)) / (to - from || 1);
+    const [begin, end] = this.grid.ends.map(place);
+    const cell = (end - begin) / Math.max(this.grid.times.length, 1);
     this.size = { rowHeight, cell, left };
     this.rows.forEach((row, at) => this.#drawRow(pen, row, at, paint));
     this.#drawCursor(pen);
     this.legend.replaceChildren(...legend);
-    this.span.style.paddingLeft = `${left}px`;
+    this.span.style.paddingLeft = `${begin}px`;
+    this.span.style.paddingRight = `${width - end}px`;
+    const { ends } = this.grid;
     this.span.replaceChildren(
-      ...this.#ends().map((ms) => h("span", { title: exactly(ms) }, timeWithin(ms, this.#ends()))),
+      ...ends.map((ms) => h("span", { title: exactly(ms) }, timeWithin(ms, ends))),
     );
   }
 
@@ -117,7 +126,7 @@ export class Heat {
     writeStatuses(pen, row.statuses, { left, cell, middle: (at + 0.5) * rowHeight });
   }
 
-  // Draws the partition numbers, with the topic if there are several; returns their width.
+  // Draws the partition numbers, with the topic if there are several; returns where the cells begin.
   #drawNames(pen, rowHeight, most) {
     const isOfOne = new Set(this.rows.map((row) => row.topic)).size === 1;
     const short = (row) => String(row.partition ?? "");
@@ -126,7 +135,8 @@ export class Heat {
     const names = this.rows.map((row, at) =>
       at % each ? "" : cut(pen, isOfOne ? short(row) : nameOf(row), most),
     );
-    const left = Math.max(0, ...names.map((name) => pen.measureText(name).width)) + 2 * GAP;
+    const widest = names.reduce((most, name) => Math.max(most, pen.measureText(name).width), 0);
+    const left = Math.max(widest + 2 * GAP, AXIS);
     pen.fillStyle = colour("muted");
     pen.textAlign = "right";
     const middle = (at) => Math.max((at + 0.5) * rowHeight, READABLE / 2); // the first is not cut
@@ -147,9 +157,9 @@ export class Heat {
     );
   }
 
-  #ends() {
-    const { times } = this.grid;
-    return times.length ? [times[0], times.at(-1)] : [];
+  // Where the cells begin.
+  get left() {
+    return this.size.left;
   }
 
   // After a touch the readout stays; when the mouse leaves, it goes.
@@ -207,7 +217,7 @@ export class Heat {
     const lag = row.lags[column];
     const parts = [
       nameOf(row),
-      timeWithin(this.grid.times[column], this.#ends()),
+      timeWithin(this.grid.times[column], this.grid.ends),
       lag === null ? "nothing known" : `lag ${brief(Math.round(lag))}`,
       row.statuses[column],
     ];

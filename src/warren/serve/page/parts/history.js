@@ -2,8 +2,8 @@
 // is much to read, which may take long.
 
 import { h, section } from "../lib/dom.js";
-import { brief, duration, exactly, iso } from "../lib/format.js";
-import { get, Missing, serverNow } from "./api.js";
+import { brief, counted, duration, exactly, iso, percent } from "../lib/format.js";
+import { get, Missing, Refused, serverNow } from "./api.js";
 import { gridOfHistory } from "./grid.js";
 import { asQuery } from "./links.js";
 import { badge } from "./status.js";
@@ -15,6 +15,7 @@ const RANGES = [
   ["24h", "24 h"],
   ["7d", "7 d"],
 ];
+const PATH = "/v4/history";
 const USUAL = "24h"; // of incidents, when no period is chosen
 const DAY_MS = 86_400_000;
 const AGAIN_MS = 60_000;
@@ -27,6 +28,8 @@ export class GroupHistory {
   constructor(where, query, changed) {
     Object.assign(this, { where, changed, shown: null, nextLook: 0, failures: 0, status: "OK" });
     this.isKept = Boolean(document.body.dataset.history);
+    this.isEmpty = false; // there is nothing to draw of the period
+    this.ticket = null; // of the request that is under way
     this.period = { since: query.get("since") ?? "", until: query.get("until") ?? "" };
     this.note = h("span", { class: "note", role: "status" });
     this.buttons = h(
@@ -59,6 +62,11 @@ export class GroupHistory {
     return !this.period.until;
   }
 
+  // Whether a period is chosen and nothing is known of it yet.
+  get isAwaited() {
+    return Boolean(this.period.since) && !this.shown && !this.isEmpty;
+  }
+
   // The incident that is not over, if history knows of one.
   get openIncident() {
     return this.newest?.ended_ms === null ? this.newest : null;
@@ -72,9 +80,10 @@ export class GroupHistory {
     clearTimeout(this.retry);
     const { period } = this;
     const range = period.since ? period : { since: USUAL, until: "", partitions: 0 };
-    const slow = this.#showWaiting(period);
+    const ticket = (this.ticket = Math.random().toString(36).slice(2));
+    const slow = this.#showWaiting(ticket);
     try {
-      const answer = await get("/v4/history", { ...this.where, ...range });
+      const answer = await get(PATH, { ...this.where, ...range, ticket });
       if (period !== this.period) return; // another was chosen meanwhile
       this.failures = 0;
       this.#drawIncidents(answer);
@@ -88,22 +97,36 @@ export class GroupHistory {
       if (period === this.period) this.#failed(error);
     } finally {
       clearInterval(slow);
+      if (ticket === this.ticket) this.ticket = null;
     }
   }
 
-  #showWaiting(period) {
+  // Says how far reading is; while it waits for its turn, for how long.
+  #showWaiting(ticket) {
     const began = performance.now();
-    return setInterval(() => {
+    return setInterval(async () => {
+      const { share, moments } = await get(`${PATH}/progress`, { ticket }).catch(() => ({}));
+      if (ticket !== this.ticket) return; // it is answered, or another period was chosen
       const seconds = duration((performance.now() - began) / 1000);
-      if (period === this.period) this.#say(`History is being read, for ${seconds} now …`);
+      const far = `: ${percent(share ?? 0)}, ${counted(moments, "moment")} so far`;
+      this.#say(`History is being read${share ? far : `, for ${seconds} now`} …`);
     }, SLOW_MS);
   }
 
-  // Shows the problem and retries, unless nothing was kept.
+  // Shows the problem and retries, unless nothing was kept or no answer can be had.
   #failed(error) {
     if (error instanceof Missing) {
       this.#drawIncidents({ incidents: [], since_ms: serverNow() - DAY_MS, until_ms: serverNow() });
       this.note.textContent = this.period.since ? "Nothing was kept in that time." : "";
+      this.#showNothing();
+      return;
+    }
+    if (error instanceof Refused) {
+      this.nextLook = Infinity;
+      this.incidents.querySelector("h2").textContent = "Incidents";
+      this.list.replaceChildren();
+      this.#say(`That cannot be shown: ${error.message}.`);
+      this.#showNothing();
       return;
     }
     const wait = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
@@ -113,6 +136,11 @@ export class GroupHistory {
       this.nextLook = 0;
       this.look();
     }, wait);
+  }
+
+  #showNothing() {
+    this.isEmpty = Boolean(this.period.since);
+    this.changed();
   }
 
   // Beside the periods, or in place of incidents that are not drawn yet.
@@ -127,6 +155,7 @@ export class GroupHistory {
     this.#mark();
     this.note.textContent = period.since ? "History is being read …" : "";
     this.shown = null;
+    this.isEmpty = false;
     this.nextLook = this.failures = 0;
     if (!period.since) this.changed();
     await this.look();
@@ -135,7 +164,10 @@ export class GroupHistory {
   #submit(event) {
     event.preventDefault();
     const moment = (input) => (input.value ? new Date(input.value).toISOString() : "");
-    this.#choose({ since: moment(this.from) || USUAL, until: moment(this.to) });
+    const [since, until] = [moment(this.from), moment(this.to)];
+    if (since && until && since >= until)
+      this.note.textContent = "The end of a period comes after its beginning.";
+    else this.#choose({ since: since || USUAL, until });
   }
 
   #mark() {
@@ -155,8 +187,9 @@ export class GroupHistory {
     if (!this.period.since) return;
     // Not while somebody is typing there.
     if (!document.activeElement?.closest?.(".period")) this.#fill(answer.since_ms, answer.until_ms);
-    this.note.textContent = answer.moments ? "" : "Nothing was kept in that time.";
-    this.shown = answer.moments ? { answer, grid: gridOfHistory(answer) } : null;
+    this.isEmpty = !answer.moments;
+    this.note.textContent = this.isEmpty ? "Nothing was kept in that time." : "";
+    this.shown = this.isEmpty ? null : { answer, grid: gridOfHistory(answer) };
   }
 
   #drawIncidents({ incidents, since_ms, until_ms }) {

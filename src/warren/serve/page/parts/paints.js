@@ -11,10 +11,8 @@ const ROOM = 6; // around a word
 
 // Both give { paint(row, column), legend }; colours are looked up once for all cells.
 export function byLag(rows) {
-  const most = Math.max(
-    1,
-    ...rows.map((row) => row.lags.reduce((max, lag) => Math.max(max, lag ?? 0), 0)),
-  );
+  const greatest = ({ lags }) => lags.reduce((max, lag) => Math.max(max, lag ?? 0), 0);
+  const most = Math.round(rows.map(greatest).reduce((max, lag) => Math.max(max, lag), 1));
   const shades = shadesOf(STEPS.slice(1).map(colour));
   const [good, none] = [colour(STEPS[0]), colour("raised")];
   const shade = (lag) =>
@@ -23,18 +21,22 @@ export function byLag(rows) {
       : shades[Math.round(Math.sqrt(Math.min(lag / most, 1)) * (shades.length - 1))];
   return {
     paint: (row, at) => (row.lags[at] === null ? none : shade(row.lags[at])),
-    legend: STEPS.map((name, at) => tick(name, at, most)),
+    legend: marks(most).map((lag) => tick(lag, shade(lag), lag === most)),
   };
 }
 
-// The colours follow the square root of the lag, so that small lags are told apart; below each of
-// them is its lag.
-function tick(name, at, most) {
-  const lag = Math.round(most * ((at - 1) / (STEPS.length - 2)) ** 2);
-  const text = at === 0 ? "0" : at === 1 ? "1" : brief(lag);
-  const isLast = at === STEPS.length - 1;
-  const label = isLast ? briefly(lag, "message") : text;
-  return h("span", { class: "tick" }, h("span", { class: `swatch ${name}` }), label);
+// Lags whose colours are evenly apart, each once: the colours follow the square root of the lag, so
+// that small lags are told apart.
+function marks(most) {
+  const apart = STEPS.length - 2;
+  const even = Array.from({ length: apart }, (_, at) => Math.round(most * ((at + 1) / apart) ** 2));
+  return [...new Set([0, 1, ...even])].sort((a, b) => a - b).filter((lag) => lag <= most);
+}
+
+function tick(lag, paint, isLast) {
+  const swatch = h("span", { class: "swatch" });
+  swatch.style.background = paint;
+  return h("span", { class: "tick" }, swatch, isLast ? briefly(lag, "message") : brief(lag));
 }
 
 export function byStatus() {

@@ -3,17 +3,17 @@
 import { catchUp } from "./numbers.js";
 
 const POINTS = 24;
+const FARTHEST = 0.2; // of the past that is shown, so that this stays the most of the picture
 const isNumber = Number.isFinite;
 
 // `times` in ms and `lag` at each of them; null when nothing can be said, or when nothing waits.
-// The future is at most as long as the past that is shown.
 export function projection(times, lag, numbers) {
   const [nowMs, now] = [times.at(-1), lag.at(-1)];
   const { low, high } = numbers?.drain ?? {};
   if (!now || !isKnown(low) || !isKnown(high)) return null;
-  const past = (nowMs - times[0]) / 1000;
+  const farthest = (FARTHEST * (nowMs - times[0])) / 1000;
   const ends = [low, high].filter(isNumber);
-  const length = Math.min(past, ends.length === 2 ? high * 1.1 : past);
+  const length = Math.min(farthest, ends.length === 2 ? high * 1.1 : farthest);
   if (!(length > 0)) return null;
   const even = Array.from({ length: POINTS }, (_, at) => ((at + 1) * length) / POINTS);
   const after = [...even, ...ends.filter((end) => end < length)].sort((a, b) => a - b);
@@ -27,6 +27,11 @@ export function projection(times, lag, numbers) {
     slow: [now, ...after.map(both[1])],
     text: inWords(numbers),
   };
+}
+
+// Messages a second; null of a group that has read everything, and when it is not known.
+export function lagGrowth(total, { produced, consumed }) {
+  return total && isNumber(produced) && isNumber(consumed) ? produced - consumed : null;
 }
 
 const isKnown = (end) => end === "never" || isNumber(end);

@@ -68,9 +68,8 @@ const upkeep = ({ state, merged_ms, expired_ms }) => [
   before("old rows removed", expired_ms),
 ];
 
-const remembered = ({ moments, memory_mb, since_ms }) => [
-  counted(moments, "moment"),
-  isNumber(since_ms) ? `since ${exactly(since_ms)}` : "",
+const remembered = ({ moments, memory_mb, oldest_ms: oldest }) => [
+  counted(moments, "moment") + (isNumber(oldest) ? ` since ${exactly(oldest)}` : ""),
   `${memory_mb.toFixed(1)} MB`,
 ];
 

@@ -15,17 +15,17 @@ const LENGTHS = [
   ["7d", "7 days"],
 ];
 const KINDS = {
-  acknowledge: {
+  acknowledgement: {
     title: "Acknowledge",
+    told: "Acknowledged",
     about: "Others see that somebody works on it, and nobody is notified again meanwhile.",
     length: "4h",
-    comment: "Acknowledged",
   },
   silence: {
     title: "Silence",
+    told: "Silenced",
     about: "Nobody is notified about this group meanwhile. It is judged and shown as always.",
     length: "1h",
-    comment: "",
   },
 };
 const AGAIN_MS = 60_000;
@@ -36,7 +36,7 @@ export class Silences {
     this.nextLook = 0;
     this.element = h("div", { class: "silences", role: "status" });
     this.buttons = Object.entries(KINDS).map(([kind, { title }]) =>
-      h("button", { type: "button", onclick: () => this.#open(KINDS[kind]) }, `${title} …`),
+      h("button", { type: "button", onclick: () => this.#open(kind) }, `${title} …`),
     );
   }
 
@@ -51,11 +51,9 @@ export class Silences {
     }
   }
 
-  #line({ id, end, author, comment, created }) {
-    const until = end ? ` until ${exactly(Date.parse(end))}` : "";
-    const who = author ? ` by ${author}` : "";
-    const why = comment ? `: ${comment}` : "";
-    const said = h("p", { class: "silence" }, `Silenced${who}${until}${why}`);
+  #line(silence) {
+    const { id, created } = silence;
+    const said = h("p", { class: "silence" }, inWords(silence));
     const button = h("button", { type: "button", "data-id": id }, "End it");
     button.addEventListener("click", (event) => this.#end(event.currentTarget));
     return h("div", null, said, created ? button : h("span", { class: "of" }, "configured"));
@@ -76,11 +74,12 @@ export class Silences {
     return this.look();
   }
 
-  #open({ title, about, length, comment }) {
+  #open(kind) {
+    const { title, about, length } = KINDS[kind];
     const field = (label, input) => h("label", null, label, input);
     const lasts = h("select", null, ...LENGTHS.map(([value, text]) => h("option", { value }, text)));
     const author = h("input", { value: forGood.get(AUTHOR) ?? "", maxlength: 100, required: true });
-    const reason = h("input", { value: comment, maxlength: 500 });
+    const reason = h("input", { maxlength: 500 });
     const said = h("p", { class: "problem", role: "alert" });
     lasts.value = length;
     const submit = async (event) => {
@@ -88,7 +87,8 @@ export class Silences {
       if (event.submitter?.value === "cancel") return dialog.close();
       said.textContent = "";
       forGood.set(AUTHOR, author.value);
-      const asked = { duration: lasts.value, author: author.value, comment: reason.value };
+      const why = { author: author.value, comment: reason.value };
+      const asked = { kind, duration: lasts.value, ...why };
       try {
         await send("POST", PATH, { ...asked, ...exactlyThis(this.where) });
       } catch (error) {
@@ -118,6 +118,40 @@ export class Silences {
     document.body.append(dialog);
     dialog.showModal();
   }
+}
+
+// Which groups are silenced now, for a list of many.
+export class Silenced {
+  constructor() {
+    this.nextLook = 0;
+    this.groups = new Map();
+  }
+
+  async look() {
+    if (performance.now() < this.nextLook) return;
+    this.nextLook = performance.now() + AGAIN_MS;
+    try {
+      const { silences, groups } = await get(PATH, { groups: true });
+      const by = new Map(silences.map((each) => [each.id, each]));
+      this.groups = new Map(
+        groups.map(({ cluster, group, silence }) => [`${cluster}\n${group}`, by.get(silence)]),
+      );
+    } catch {
+      this.nextLook = 0;
+    }
+  }
+
+  // { brief, title } of a group that is silenced, or null.
+  of(cluster, group) {
+    const silence = this.groups.get(`${cluster}\n${group}`);
+    return silence ? { brief: KINDS[silence.kind].told.toLowerCase(), title: inWords(silence) } : null;
+  }
+}
+
+function inWords({ kind, end, author, comment }) {
+  const until = end ? ` until ${exactly(Date.parse(end))}` : "";
+  const who = author ? ` by ${author}` : "";
+  return `${KINDS[kind].told}${who}${until}${comment ? `: ${comment}` : ""}`;
 }
 
 // A text with special characters is a regular expression there, so these are escaped.

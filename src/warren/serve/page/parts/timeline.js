@@ -1,8 +1,8 @@
 // What happened to a group: its verdicts and rebalances, as a strip below the chart and as a list.
 
 import { h, renew, section } from "../lib/dom.js";
-import { clockTime, duration, exactly, iso } from "../lib/format.js";
-import { changed } from "./status.js";
+import { clockTime, counted, duration, exactly, iso, NONE } from "../lib/format.js";
+import { badge, changed } from "./status.js";
 
 const MOST = 100; // lines of the list
 const NARROWEST = 0.004; // part of the strip, so that a short verdict is seen
@@ -14,11 +14,12 @@ export class Timeline {
     this.element = section("Verdicts and rebalances", this.list);
   }
 
-  // `changes` of /v4/changes, the newest first, and `answer` of /v4/group.
-  know(changes, { summary, since }) {
+  // The answers of /v4/changes, whose changes begin with the newest, and of /v4/group.
+  know({ changes, complete_since_ms: complete }, { summary, since }) {
     this.status = summary.status;
     this.since = since;
     this.changes = changes;
+    this.knownSince = Math.max(complete, since?.watched_ms);
     this.#drawList();
   }
 
@@ -31,7 +32,8 @@ export class Timeline {
     const inSight = spans.filter((span) => span.status && place(span.until) > place(span.from));
     const parts = inSight.map((span) => {
       const [left, right] = [place(span.from), place(span.until)];
-      const part = h("span", { class: `verdict-span ${span.status.toLowerCase()}` }, span.status);
+      const word = h("span", { class: "word" }, span.status);
+      const part = h("span", { class: `verdict-span ${span.status.toLowerCase()}` }, word);
       part.title = `${span.status} from ${exactly(Math.max(span.from, from))}`;
       part.style.left = `${left * 100}%`;
       part.style.width = `${Math.max(right - left, NARROWEST) * 100}%`;
@@ -48,15 +50,15 @@ export class Timeline {
     renew(this.strip, [...parts, ...marks]);
   }
 
-  // What history has of the time before this Warren began to watch, and of a period that is over.
+  // What history has of the time of which this Warren remembers nothing.
   #withHistory(kept, now) {
     const seen = this.#spans(now);
-    const { watched_ms: began } = this.since;
-    const before = ofHistory(kept, Math.min(now, began));
+    const began = Math.min(seen[0].from, now);
+    const before = ofHistory(kept, began);
     return [...before.map((span) => ({ ...span, until: Math.min(span.until, began) })), ...seen];
   }
 
-  // From what this Warren has seen.
+  // What this Warren remembers without a gap.
   #spans(now) {
     const spans = [];
     let until = now;
@@ -65,28 +67,36 @@ export class Timeline {
       until = from;
       if (!before) return spans;
     }
-    const status = this.changes.at(-1)?.before ?? this.status;
-    return [{ status, from: this.since.watched_ms, until }, ...spans];
+    const first = this.changes.length
+      ? { status: this.changes.at(-1).before, from: this.knownSince }
+      : { status: this.status, from: this.since.status_ms };
+    return [{ ...first, until }, ...spans];
   }
 
   #drawList() {
     if (!this.since) return;
+    const { watched_ms: watched, status_ms: began, rebalances_ms: rebalances } = this.since;
+    const isForgotten = !this.changes.length && began > watched;
     const events = [
       ...this.changes.map((each) => ({ ms: each.moment_ms, shown: arrow(each) })),
-      ...this.since.rebalances_ms.map((ms) => ({ ms, shown: [h("span", null, "rebalanced")] })),
+      ...(isForgotten ? [{ ms: began, shown: ["then it became ", badge(this.status)] }] : []),
+      ...rebalances.map((ms) => ({ ms, shown: ["rebalanced"] })),
     ].sort((a, b) => b.ms - a.ms);
-    const begin = h(
-      "li",
-      null,
-      h("time", { datetime: iso(this.since.watched_ms) }, exactly(this.since.watched_ms)),
-      h("span", { class: "of" }, "Warren began to watch"),
-    );
-    const lines = events.slice(0, MOST).map(({ ms, shown }) =>
-      h("li", null, h("time", { datetime: iso(ms) }, exactly(ms)), h("span", null, ...shown)),
-    );
-    renew(this.list, [...lines, begin]);
+    const notes = [
+      ...(this.knownSince > watched
+        ? [{ ms: this.knownSince, shown: ["what was before may be forgotten"] }]
+        : []),
+      { ms: watched, shown: ["Warren began to watch"] },
+    ];
+    renew(this.list, [
+      ...events.slice(0, MOST).map((each) => line(each, null)),
+      ...notes.map((each) => line(each, "of")),
+    ]);
   }
 }
+
+const line = ({ ms, shown }, kind) =>
+  h("li", null, h("time", { datetime: iso(ms) }, exactly(ms)), h("span", { class: kind }, ...shown));
 
 const arrow = ({ before, after }) => {
   const [from, to] = changed(before, after);
@@ -109,7 +119,7 @@ function inWords(spans, rebalances) {
   const told = spans.map(({ status, from, until }) => {
     return `${status} from ${clockTime(from)} for ${duration((until - from) / 1000)}`;
   });
-  const rest = rebalances ? `; rebalanced ${rebalances} times` : "";
+  const rest = rebalances ? `; ${counted(rebalances, "rebalance")}` : "";
   return `Verdicts: ${told.slice(-20).join(", ") || "none known"}${rest}`;
 }
 
@@ -118,7 +128,9 @@ export function statusSince({ since, board }, incident) {
   if (!since) return { text: "–", title: "Not known." };
   const isWhole = since.status_ms > since.watched_ms;
   const began = !isWhole && incident ? incident.began_ms : since.status_ms;
-  const text = duration((board.moment_ms - began) / 1000);
+  const seconds = (board.moment_ms - began) / 1000;
+  if (!isWhole && seconds < 0.5) return { text: NONE, title: "Warren has just begun to watch." };
+  const text = duration(seconds);
   if (isWhole || began !== since.status_ms) return { text, title: `Since ${exactly(began)}` };
   return { text: `> ${text}`, title: `At least since ${exactly(began)}, when Warren began to watch` };
 }

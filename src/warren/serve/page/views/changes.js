@@ -36,16 +36,19 @@ export function changesView() {
     element,
     async refresh() {
       answer = await get("/v4/changes", { limit: MOST });
-      const { changes, watched_ms: since } = answer;
-      note.textContent = since ? whatIsShown(changes, since) : "Warren is still reading.";
+      const { changes } = answer;
+      note.textContent = answer.watched_ms ? whatIsShown(answer) : "Warren is still reading.";
       renew(list, changes.length ? [plain("Changes", HEADS, changes.map(line))] : []);
     },
   };
 }
 
-function whatIsShown(changes, since) {
+function whatIsShown({ changes, watched_ms: since, complete_since_ms: complete }) {
   if (!changes.length) return `No status has changed since ${exactly(since)}, when Warren began.`;
-  return `${counted(changes.length, "change")} since ${exactly(since)}, the newest first.`;
+  if (changes.length < MOST && complete === since)
+    return `${counted(changes.length, "change")} since ${exactly(since)}, the newest first.`;
+  const oldest = exactly(changes.at(-1).moment_ms);
+  return `The last ${counted(changes.length, "change")}, back to ${oldest}, the newest first.`;
 }
 
 function line({ cluster, group, before, after, moment_ms }) {

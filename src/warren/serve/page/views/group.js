@@ -1,7 +1,7 @@
 // One group: what it is, why, since when, and where.
 
 import { fact, facts, h, named, renew, section } from "../lib/dom.js";
-import { ago, count, growth, iso } from "../lib/format.js";
+import { ago, count, growth, growthInWords, iso } from "../lib/format.js";
 import { get } from "../parts/api.js";
 import { Chart } from "../parts/chart.js";
 import { exportMenu } from "../parts/exports.js";
@@ -11,7 +11,7 @@ import { GroupHistory } from "../parts/history.js";
 import { dashboardLink, topicLink } from "../parts/links.js";
 import { alarms, behind, catchUp, lagOf, shown } from "../parts/numbers.js";
 import { memberTable, partitionTable } from "../parts/partitions.js";
-import { projection } from "../parts/projection.js";
+import { lagGrowth, projection } from "../parts/projection.js";
 import { queryCards } from "../parts/query.js";
 import { Silences } from "../parts/silences.js";
 import { badge, rank } from "../parts/status.js";
@@ -46,6 +46,8 @@ export function groupView({ names: [cluster, group], query }) {
     { target: "_blank", rel: "noopener", hidden: !document.body.dataset.grafana },
     "Open in Grafana",
   );
+  const overTime = h("div", null, chart.element, timeline.strip);
+  const partitionsOverTime = section("Partitions over time", heat.element);
   const source = () => ({ name: group, path: "/v4/group", parameters: where });
   const actions = h(
     "div",
@@ -62,8 +64,8 @@ export function groupView({ names: [cluster, group], query }) {
     alarm,
     numbers,
     why,
-    section("Lag over time", past.picker, chart.element, timeline.strip),
-    section("Partitions over time", heat.element),
+    section("Lag over time", past.picker, overTime),
+    partitionsOverTime,
     section("Partitions", partitions.element),
     h("div", { class: "pair" }, section("Members", members), timeline.element, past.incidents),
   );
@@ -99,24 +101,31 @@ export function groupView({ names: [cluster, group], query }) {
     ]);
   }
 
-  // Draws the windows as they are now, or a period of history.
+  // Draws the windows as they are now, or a period of history. What is there stays until history is
+  // answered.
   async function draw() {
+    overTime.hidden = partitionsOverTime.hidden = past.isEmpty;
+    if (past.isEmpty || past.isAwaited || !live) return;
     const kept = past.shown;
-    if (kept) {
-      heat.show(kept.grid);
-      const { times, lag, worst } = withNow(kept.answer, past.isNow ? live : null);
-      await chart.show(times, [lag, worst], past.isNow ? projection(times, lag, measured) : null);
-      drawTimeline(past.isNow ? times.at(-1) : kept.answer.until_ms, kept.answer);
-    } else if (live) {
-      heat.show(live);
-      const { times, total, worst } = live;
-      await chart.show(times, [total, worst], projection(times, total, measured));
-      drawTimeline(times.at(-1), null);
+    if (!kept) {
+      await drawLines(live, { ...live, lag: live.total }, true);
+      drawTimeline(live.times.at(-1), null);
+      return;
     }
+    const lines = withNow(kept.answer, past.isNow ? live : null);
+    await drawLines(kept.grid, lines, past.isNow);
+    drawTimeline(past.isNow ? lines.times.at(-1) : kept.answer.until_ms, kept.answer);
+  }
+
+  async function drawLines(grid, { times, lag, worst }, isNow) {
+    const ahead = isNow ? projection(times, lag, measured) : null;
+    heat.show(grid, [times[0], (ahead?.times ?? times).at(-1)]);
+    await chart.show(times, [lag, worst], ahead, heat.left);
   }
 
   function drawTimeline(now, kept) {
     const [from, to] = chart.span;
+    timeline.strip.style.marginLeft = `${heat.left}px`;
     timeline.draw([from, to], now, kept);
     const period = kept ? { From: from, To: to } : { From: now - DAY_MS, To: now };
     dashboard.href = dashboardLink({ Cluster: cluster, Group: group, ...period });
@@ -131,9 +140,10 @@ export function groupView({ names: [cluster, group], query }) {
         get("/v4/explain", { ...where, all: true }),
         get("/v4/changes", { ...where, limit: 500 }),
       ]);
-      const isOne = answer.board.moment_ms === windows.board.moment_ms;
-      if (isOne && answer.partitions.length === windows.partitions.length)
-        return { group: answer, windows, reasons, changes: changes.changes };
+      const agrees = ({ board }) => board.moment_ms === answer.board.moment_ms;
+      const isOne = agrees(windows) && answer.partitions.length === windows.partitions.length;
+      if (isOne && (left <= 1 || (agrees(reasons) && agrees(changes))))
+        return { group: answer, windows, reasons, changes };
       if (left <= 1) return null;
     }
   }
@@ -173,20 +183,22 @@ export function groupView({ names: [cluster, group], query }) {
   };
 }
 
-// How fast the lag changes now; nothing of a group that has read everything.
-function lagGrows({ total_lag: lag, produced, consumed }) {
-  const isKnown = lag > 0 && Number.isFinite(produced) && Number.isFinite(consumed);
-  return isKnown ? h("span", { class: "of" }, growth(produced - consumed)) : "";
+function lagGrows(summary) {
+  const growing = lagGrowth(summary.total_lag, summary);
+  if (growing === null) return "";
+  return h("span", { class: "of", title: growthInWords(growing) }, growth(growing));
 }
 
-// A history that ends now ends with what is known now.
+// A history that ends now ends with what is known now, which may be a little older.
 function withNow({ times_ms: times, lag, max_lag: worst }, live) {
   const now = live?.times.at(-1);
-  if (!(now > times.at(-1))) return { times, lag, worst };
+  if (!(now > times[0])) return { times, lag, worst };
+  const count = times.filter((ms) => ms < now).length;
+  const until = (values, last) => [...values.slice(0, count), last];
   return {
-    times: [...times, now],
-    lag: [...lag, live.total.at(-1)],
-    worst: [...worst, live.worst.at(-1)],
+    times: until(times, now),
+    lag: until(lag, live.total.at(-1)),
+    worst: until(worst, live.worst.at(-1)),
   };
 }
 

@@ -1,7 +1,7 @@
 // The health of Warren itself.
 
 import { fact, facts, h, named, renew, section } from "../lib/dom.js";
-import { ago, brief, count, duration } from "../lib/format.js";
+import { ago, brief, count, counted, duration } from "../lib/format.js";
 import { get, serverNow } from "../parts/api.js";
 import { sentence, services } from "../parts/services.js";
 import { plain } from "../parts/tables.js";
@@ -182,7 +182,7 @@ function configSection([name, keys]) {
       "summary",
       null,
       h("code", null, `[${name}]`),
-      h("span", { class: "of" }, `${rows.length} settings`),
+      h("span", { class: "of" }, counted(rows.length, "setting")),
     ),
     plain(`Settings of ${name}`, ["Key", "Value"], rows),
   );

@@ -9,9 +9,11 @@ import { cellClass, fillRow, makeRow } from "../parts/group_row.js";
 import { chosen, clusterCards, isStatus, ORDER_NAMES, orderOf, rowsOf } from "../parts/groups.js";
 import { asQuery, groupLink } from "../parts/links.js";
 import { List } from "../parts/list.js";
+import { Silenced } from "../parts/silences.js";
 import { badge } from "../parts/status.js";
 
 const STATUSES = ["ERR", "WARN", "OK"];
+const MOST_ON_A_PAGE = 10_000; // of /v4/groups
 const KEYS = [
   ["/", "search"],
   ["↑ ↓", "move"],
@@ -30,7 +32,8 @@ export function overviewView({ query }) {
     sort: query.get("sort") ?? "trouble",
     columns: (query.get("columns") ?? "").split(",").filter(Boolean),
   };
-  const state = { answer: null, rows: [], isWide: false, columns: [] };
+  const silenced = new Silenced();
+  const state = { answer: null, rows: [], isWide: false, columns: [], silenced };
   let isOpen = true;
 
   const search = h("input", {
@@ -68,14 +71,14 @@ export function overviewView({ query }) {
     " What is shown is not complete. ",
     h("a", { href: "#/health" }, "How far it is"),
   );
-  const columns = columnMenu(
-    () => state.columns.map(({ name }) => name),
-    (names) => change({ columns: names }),
-  );
-  const source = () => ({ name: "groups", path: "/v4/groups", parameters: asked(filter) });
-  const shownTable = () => asTable(chosen(state.rows, filter).shown);
+  const columns = columnMenu((names) => change({ columns: names }));
+  const shownNow = () => chosen(state.rows, filter).shown;
+  const source = () => {
+    return { name: "groups", path: "/v4/groups", parameters: asked(filter, shownNow().length) };
+  };
+  const shownTable = () => asTable(shownNow());
   const exporting = exportMenu(source, shownTable, () => asObjects(shownTable()));
-  const tools = h("div", { class: "tools" }, search, filters, order, total, columns, exporting);
+  const tools = h("div", { class: "tools" }, search, filters, order, total, columns.element, exporting);
   const empty = h("div", { class: "empty", role: "status", hidden: true });
   const hints = h("p", { class: "hints" }, ...KEYS.map(hint));
   const element = h(
@@ -140,6 +143,7 @@ export function overviewView({ query }) {
   function arrange() {
     state.columns = columnsFor(filter.columns, element.clientWidth || innerWidth);
     layOut(list.element, state.columns);
+    columns.mark(state.columns);
     const cells = state.columns.map((column) => headCell(column, filter.sort, sortBy));
     renew(header, cells);
   }
@@ -170,7 +174,7 @@ export function overviewView({ query }) {
     title: "Groups",
     element,
     async refresh() {
-      const answer = await get("/v4/overview");
+      const [answer] = await Promise.all([get("/v4/overview"), silenced.look()]);
       if (!isOpen) return; // an answer for a list that was left does not touch where it stood
       state.answer = answer;
       state.nowMs = state.answer.board.moment_ms;
@@ -227,11 +231,12 @@ function whyEmpty({ clusters }, { text, status, cluster }) {
     : `No group${where}${which}.`;
 }
 
-// The same choice, as far as /v4/groups knows it.
-function asked({ text, status, cluster }) {
-  const known = { match: text.trim(), status: isStatus(status) ? status : "", cluster };
+// The same choice as /v4/groups makes it: pages of it end at so many groups, lines do not.
+function asked({ text, status, cluster }, count) {
+  const known = { search: text.trim(), status, cluster };
   const set = Object.entries(known).filter(([, value]) => value);
-  return { ...Object.fromEntries(set), limit: 10_000 };
+  const all = count > MOST_ON_A_PAGE ? { format: "ndjson" } : { limit: MOST_ON_A_PAGE };
+  return { ...Object.fromEntries(set), ...all };
 }
 
 const HEADS = [

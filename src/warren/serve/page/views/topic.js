@@ -132,15 +132,16 @@ function lagBar(group) {
   );
 }
 
-// A group keeps its column while it is there; free columns go to the groups that lag most.
+// The groups that lag most, by name: a column moves only when others come or go. Of equals those
+// stay that have a column.
 function columnsFor(groups, before, most) {
-  const there = new Set(groups.map((group) => group.group));
-  const kept = before.filter((group) => there.has(group));
-  const others = [...groups]
-    .sort((a, b) => b.total_lag - a.total_lag)
-    .map((group) => group.group)
-    .filter((group) => !kept.includes(group));
-  return [...kept, ...others.slice(0, most - kept.length)].sort();
+  const had = new Set(before);
+  const worse = (a, b) =>
+    b.total_lag - a.total_lag ||
+    had.has(b.group) - had.has(a.group) ||
+    (a.group < b.group ? -1 : 1);
+  const worst = [...groups].sort(worse).slice(0, most);
+  return worst.map(({ group }) => group).sort();
 }
 
 function retention({ retention_s: seconds, lacks }) {

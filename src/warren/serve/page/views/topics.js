@@ -1,11 +1,11 @@
 // All topics: how fast they grow, who reads them, and how far behind the worst reader is.
 
 import { h, named } from "../lib/dom.js";
-import { brief, count, counted, duration, NONE, rate } from "../lib/format.js";
+import { brief, count, counted, NONE, rate } from "../lib/format.js";
 import { get } from "../parts/api.js";
 import { exportMenu } from "../parts/exports.js";
 import { topicLink } from "../parts/links.js";
-import { retentionOf } from "../parts/numbers.js";
+import { behind, retentionOf, shown } from "../parts/numbers.js";
 import { badge, rank } from "../parts/status.js";
 import { sortable } from "../parts/tables.js";
 
@@ -31,7 +31,12 @@ const NUMBERS = [
     value: (row) => row.max_lag,
     number,
   },
-  { label: "Behind by", cell: (row) => known(row.age_s, duration), value: (row) => row.age_s, number },
+  {
+    label: "Behind by",
+    cell: (row) => (row.groups ? shown(behind(row)) : NONE),
+    value: (row) => behind(row).value,
+    number,
+  },
   { label: "Groups", cell: (row) => count(row.groups), value: (row) => row.groups, number },
   { label: "Rate", cell: (row) => known(row.rate, rate), value: (row) => row.rate, number },
   { label: "Partitions", cell: (row) => count(row.partitions), value: (row) => row.partitions, number },
@@ -42,11 +47,12 @@ const NUMBERS = [
     number,
   },
 ];
-const columns = (clusters) => [TOPIC, ...(clusters.length > 1 ? [CLUSTER] : []), ...NUMBERS];
-const HEADS = [
-  ...["cluster", "topic", "partitions", "rate", "groups", "worst", "max_lag", "age_s"],
+const columns = (isWide) => [TOPIC, ...(isWide ? [CLUSTER] : []), ...NUMBERS];
+const FIELDS = [
+  ...["cluster", "topic", "partitions", "rate", "groups", "worst", "max_lag", "seconds", "low"],
   "retention_s",
 ];
+const HEADS = FIELDS.map((name) => ({ seconds: "behind_s", low: "behind_at_least_s" })[name] ?? name);
 
 export function topicsView() {
   const search = h("input", {
@@ -57,16 +63,15 @@ export function topicsView() {
     oninput: () => draw(),
   });
   const note = h("p", { class: "total", role: "status" });
-  const table = sortable("Topics", columns([]));
+  const table = sortable("Topics", columns(false));
   let all = [];
-  let clusters = [];
-  const source = () => ({
-    name: "topics",
-    path: "/v4/topics",
-    parameters: { cluster: clusters[0] ?? "" },
-  });
-  const rows = () => found().map((row) => HEADS.map((name) => row[name]));
-  const exporting = exportMenu(source, () => [HEADS, ...rows()], () => all);
+  let isWide = false; // of several clusters
+  const source = () => {
+    const match = search.value.trim();
+    return { name: "topics", path: "/v4/topics", parameters: match ? { match } : {} };
+  };
+  const rows = () => found().map(({ age, ...row }) => FIELDS.map((name) => row[name] ?? age[name]));
+  const exporting = exportMenu(source, () => [HEADS, ...rows()]);
   const element = h(
     "article",
     { class: "page topics" },
@@ -76,7 +81,7 @@ export function topicsView() {
   );
 
   const found = () => {
-    const word = search.value.toLowerCase();
+    const word = search.value.trim().toLowerCase();
     return all.filter(({ topic }) => topic.toLowerCase().includes(word));
   };
 
@@ -93,15 +98,10 @@ export function topicsView() {
     title: "Topics",
     element,
     async refresh() {
-      const before = clusters.length > 1;
-      ({ clusters } = await get("/v3/kafka"));
-      if (before !== clusters.length > 1) table.change(columns(clusters));
-      const answers = await Promise.all(
-        clusters.map((cluster) => get("/v4/topics", { cluster }).catch(() => ({ lines: [] }))),
-      );
-      all = answers.flatMap(({ lines }, at) =>
-        lines.map((line) => ({ ...line, cluster: clusters[at] })),
-      );
+      ({ lines: all } = await get("/v4/topics"));
+      const hasClusters = new Set(all.map(({ cluster }) => cluster)).size > 1;
+      if (hasClusters !== isWide) table.change(columns(hasClusters));
+      isWide = hasClusters;
       draw();
     },
   };
