@@ -139,13 +139,17 @@ def refresh_topics(
 
 
 def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_s: float) -> None:
-    """Read the log end of every partition whose leader answers in time."""
+    """Read the log end of every partition whose leader answers in time.
+
+    A broker that is known to be silent is not waited for: the others' ends would be as old.
+    """
     if cluster.topics is None:
         return
     with cluster.lock:
         asked_s = cluster.clock()
         cluster.windows.ends.rows.begin_round(asked_s)
-    ends = log_ends.fetch_ends(admin, cluster.topics.leaders, timeout_s=timeout_s)
+    leaders, silent = log_ends.apart(cluster.topics.leaders, {*cluster.silent_brokers})
+    ends = log_ends.fetch_ends(admin, leaders, timeout_s=timeout_s)
     with cluster.lock:
         cluster.windows.set_log_ends(
             ends.table,
@@ -154,7 +158,7 @@ def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_
             now_s=cluster.clock(),  # earlier commits may be older than some of these ends
             asked_s=asked_s,
         )
-        cluster.missing = ends.missing
+        cluster.missing = {**ends.missing, **dict.fromkeys(silent, log_ends.NO_ANSWER)}
         if len(ends.table) or not cluster.topics.leaders:
             cluster.ends_s = now
 
