@@ -7,13 +7,11 @@ is in `tests/windows`.
 
 from collections.abc import Mapping
 from math import inf, nan
-from typing import Any
 
 import numpy as np
 from support.read_lines import Line, measured, read_lines, retention, unread, wrong_rows
 
-from warren.evaluate.measure import expires_s, measure
-from warren.model.group_life import GroupLife
+from warren.evaluate.measure import measure
 from warren.model.line_readings import Readings
 from warren.model.numbers import UNKNOWN, Lack, Method
 
@@ -339,30 +337,3 @@ def test_no_group_has_no_number() -> None:
     numbers = measured([])
 
     assert len(numbers.partitions.lag) == len(numbers.groups.lag) == 0
-
-
-def life(members: int, empty_since_s: float) -> GroupLife:
-    columns: dict[str, Any] = dict.fromkeys(GroupLife.__dataclass_fields__, np.zeros(1))
-    columns |= {"member_count": np.array([members]), "empty_since_s": np.array([empty_since_s])}
-    return GroupLife(**columns)
-
-
-def test_offsets_expire_some_time_after_the_last_member_left() -> None:
-    cases = {
-        "has members": (life(2, 0), 600, inf),
-        "has members again": (life(1, 900), 600, inf),
-        "empty": (life(0, 900), 600, 500),
-        "empty for too long": (life(0, 100), 600, 0),
-        "a broker's clock is ahead": (life(0, 1100), 600, 700),
-        "it is not known how long": (life(0, 900), None, nan),
-        "nothing is known of members": (life(0, 0), 600, nan),
-    }
-
-    found = {name: expires_s(each, 1, kept_s, 1000)[0] for name, (each, kept_s, _) in cases.items()}
-
-    wrong = {
-        name: found[name]
-        for name, (*_, expected) in cases.items()
-        if not np.array_equal(found[name], expected, equal_nan=True)
-    }
-    assert wrong == {}

@@ -12,7 +12,6 @@ import numpy as np
 
 from warren.model import bounds
 from warren.model.arrays import Bytes, Floats, Ints, Mask, Singles
-from warren.model.group_life import GroupLife
 from warren.model.line_readings import Looked, Readings
 from warren.model.numbers import (
     UNKNOWN,
@@ -71,14 +70,6 @@ def _empty(lines: int) -> PartitionNumbers:
     return PartitionNumbers(
         **{name: np.empty(lines, kinds.get(name, np.float32)) for name in names}
     )
-
-
-def expires_s(life: GroupLife, groups: int, kept_s: float | None, now_s: float) -> Singles:
-    """Until the brokers forget the offsets of each group; infinite while it has members."""
-    empty_since_s, members = life.empty_since_s[:groups], life.member_count[:groups]
-    left_s = empty_since_s + (np.nan if kept_s is None else kept_s) - now_s
-    seconds = np.where(empty_since_s > 0, np.maximum(left_s, 0), np.nan)
-    return np.where(members > 0, np.inf, seconds).astype(np.float32)
 
 
 def _unknown_retention(lines: int) -> Retention:

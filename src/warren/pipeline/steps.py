@@ -26,8 +26,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from warren.decode.commits import decode, without_long_metadata
 from warren.decode.group_records import parse_group_record
+from warren.evaluate.expiry import expires_s
 from warren.evaluate.judge import JudgeSettings, judge
-from warren.evaluate.measure import expires_s, measure
+from warren.evaluate.measure import measure
 from warren.evaluate.rules import Rule
 from warren.evaluate.warren_evaluator import Facts, deciding, judge_words
 from warren.model.arrays import Ints
@@ -251,11 +252,12 @@ def judge_cluster(
         policies = cluster.policies.of_lines(cluster.windows, view)
         verdicts = judge(view, settings, now_s, gone := cluster.gone_groups(view.groups, now_s))
         view.stopped[view.rows] = verdicts.partitions.rule == Rule.STOPPED
+        kept_s = cluster.facts.offsets_retention_s
         numbers = measure(
             readings(cluster.windows, view, now_s, policies),
             verdicts.groups.first,
             cluster.retention.of_lines(cluster.facts, view),
-            expires_s(life, len(view.groups), cluster.facts.offsets_retention_s, now_s),
+            expires_s(view, life, kept_s, now_s, are_members_known=sources.are_members_known),
         )
         cluster.targets.choose(cluster.windows, view, numbers.partitions, cluster.ends_s)
         facts = Facts(
