@@ -42,7 +42,9 @@ from warren.pipeline.outside_consumer import OutsideConsumer, groups_by_consumer
 from warren.sources import group_offsets, log_edges, log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, TopicStream
 from warren.sources.outside_changes import OutsideChanges
+from warren.windows.edges_due import edges_due
 from warren.windows.limits import NO_ROOM
+from warren.windows.losses import note_losses
 from warren.windows.readings import readings
 from warren.windows.replaced_topic import replace_topic
 from warren.windows.window_reader import (
@@ -164,7 +166,7 @@ def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_
             cluster.ends_s = now
 
 
-def refresh_edges(cluster: ClusterState, admin: AdminClient, timeout_s: float) -> None:
+def refresh_edges(cluster: ClusterState, fetch: log_edges.Fetch) -> None:
     """Read log starts and stable ends of topics that groups read, each round those of some.
 
     They are read after the ends: a stable end before the log end shows an open transaction. Who did
@@ -173,12 +175,13 @@ def refresh_edges(cluster: ClusterState, admin: AdminClient, timeout_s: float) -
     if cluster.topics is None:
         return
     with cluster.lock:
-        read = read_topics(cluster.windows)
+        read, due = read_topics(cluster.windows), edges_due(cluster.windows, cluster.random)
         between_s = cluster.windows.ends.rows.between_s
-    asked = cluster.edge_turns.choose(read, cluster.topics, cluster.missing.keys(), between_s)
-    edges = log_edges.fetch_edges(admin, cluster.topics.leaders, asked, timeout_s)
+    silent = cluster.missing.keys()
+    asked = cluster.edge_turns.choose(read, cluster.topics, silent, between_s, due)
+    edges = fetch(cluster.topics.leaders, asked)
     with cluster.lock:
-        held = cluster.windows.ends.refresh_edges(edges.starts, edges.stable)
+        held = cluster.windows.ends.refresh_edges(edges.starts, edges.stable, cluster.clock())
     cluster.edge_turns.note(asked, edges.missing, held, cluster.topics.ids)
 
 
@@ -252,6 +255,7 @@ def judge_cluster(
         policies = cluster.policies.of_lines(cluster.windows, view)
         verdicts = judge(view, settings, now_s, gone := cluster.gone_groups(view.groups, now_s))
         view.stopped[view.rows] = verdicts.partitions.rule == Rule.STOPPED
+        note_losses(cluster.windows, view)
         kept_s = cluster.facts.offsets_retention_s
         numbers = measure(
             readings(cluster.windows, view, now_s, policies),
