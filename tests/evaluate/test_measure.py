@@ -6,14 +6,12 @@ is in `tests/windows`.
 """
 
 from collections.abc import Mapping
-from math import inf, nan
-from typing import Any
+from math import inf, nan, sqrt
 
 import numpy as np
 from support.read_lines import Line, measured, read_lines, retention, unread, wrong_rows
 
-from warren.evaluate.measure import expires_s, measure
-from warren.model.group_life import GroupLife
+from warren.evaluate.measure import measure
 from warren.model.line_readings import Readings
 from warren.model.numbers import UNKNOWN, Lack, Method
 
@@ -76,6 +74,30 @@ def test_a_lag_begins_at_the_log_start() -> None:
         "nothing committed": ({"start": 40, **nobody}, (120, 110, 120)),
         "nothing committed, nothing there": ({"start": 160, **nobody}, (0, 0, 0)),
         "nothing committed, start unknown": ({"has_start": False, **nobody}, NO_LAG),
+    }
+
+    assert wrong(cases, *LAG) == {}
+
+
+def test_a_log_start_that_has_moved_since_then_is_below_both_bounds() -> None:
+    cases: Cases = {
+        "from before the commit": ({"start": 130, "start_then": 0}, (30, 20, 60)),
+        "from beyond it": ({"start": 130, "start_then": 110}, (30, 20, 50)),
+        "before the commit all the time": ({"start": 90, "start_then": 0}, (60, 50, 60)),
+        "nothing committed": (
+            {"start": 40, "start_then": 10, "has_commit": False, **both(0)},
+            (120, 110, 150),
+        ),
+    }
+
+    assert wrong(cases, *LAG) == {}
+
+
+def test_compaction_may_have_taken_any_record() -> None:
+    cases: Cases = {
+        "unread": ({"is_compacted": True}, (60, 0, 60)),
+        "nothing is unread": ({"is_compacted": True, **unread(0)}, (0, 0, 0)),
+        "no lag": ({"is_compacted": True, "has_end": False, "has_most": False}, NO_LAG),
     }
 
     assert wrong(cases, *LAG) == {}
@@ -174,6 +196,10 @@ def test_an_age_lies_between_two_rounds() -> None:
         "no round shows it": ({"visible_s": inf, "perhaps_s": nan}, (0, 0, 100, Method.UNKNOWN)),
         "our clock was set back": ({"as_of_s": 800.0}, (0, 0, 0, by_ends)),
         "compacted": ({"is_compacted": True}, (95, 0, 100, by_ends)),
+        "all is read that may be": (
+            {"is_held": True, "stable": 100, "then_s": 985.0},
+            (0, 0, 15, Method.NOTHING_UNREAD),
+        ),
         "no lag, no age": ({"has_end": False}, (nan, nan, nan, Method.UNKNOWN)),
     }
 
@@ -206,7 +232,18 @@ def test_a_drain_is_a_range_or_never() -> None:
         "never by one of them": (paces((12, 1), (2, 2)), (5, inf)),
         "never": (paces((1, 1), (2, 2)), (inf, inf)),
         "stands": (paces((0, 0), (0, 0)), (inf, inf)),
-        "as fast but for a rounding error": (paces((2 + 1e-10, 2), (2, 2)), (inf, inf)),
+        "as fast, by chance at most so much faster": (
+            paces((2 + 1e-10, 2), (2, 2)),
+            (50 / (0.1 + 2 * sqrt(2 / 60)), inf),
+        ),
+        "a little slower, which may be chance": (
+            paces((200, 195), (200, 200)),
+            (50 / (10 + 2 * sqrt(200 / 60)), inf),
+        ),
+        "a little faster, which may be chance": (
+            paces((200, 205), (200, 200)),
+            (50 / (10 + 2 * sqrt(200 / 60)), inf),
+        ),
         "nothing is unread": ({**unread(0), **paces((1, 1), (2, 2))}, (0, 0)),
         "no pace": ({}, (nan, nan)),
         "one pace": (paces((12, nan), (2, nan)), (5, 6)),
@@ -220,12 +257,48 @@ def test_a_drain_is_a_range_or_never() -> None:
     assert (fast.consumed.tolist(), fast.produced.tolist()) == ([12, 7], [2, 2])
 
 
-def test_a_margin_is_what_runs_out_first() -> None:
+def waiting(seconds: float) -> Line:
+    """The oldest unread record has been visible for so long, and a second longer at most."""
+    return {"visible_s": 1000 - seconds, "not_yet_s": 999 - seconds, "perhaps_s": 999 - seconds}
+
+
+def test_a_lag_that_the_rhythm_explains_drains_within_it() -> None:
+    same, slower = paces((2, 2), (2, 2)), paces((1, 1), (2, 2))
+    many = {"end": 100_100, "end_least": 100_000, "end_most": 100_100}
+    cases: Cases = {
+        "keeps pace": ({**waiting(10), **same}, (0, 60)),
+        "is a little slower": ({**waiting(60), **slower}, (0, 60)),
+        "for longer than a minute": ({**waiting(61), **slower}, (inf, inf)),
+        "it commits every ten minutes": (
+            {**waiting(1200), **slower, "pause_s": 600.0},
+            (0, 1200),
+        ),
+        "for longer than that": ({**waiting(1201), **slower, "pause_s": 600.0}, (inf, inf)),
+        "no pace yet": ({**waiting(10)}, (0, 60)),
+        "no record is visible": ({**same, "visible_s": inf, "perhaps_s": nan}, (0, 60)),
+        "more has just come than it reads in that time": (
+            {**waiting(10), **many, **paces((100, 100), (5000, 1000))},
+            (999, inf),
+        ),
+        "and it gains on the log": (
+            {**waiting(10), **many, **paces((100, 100), (50, 0))},
+            (999, 2000),
+        ),
+        "nothing is unread": ({**unread(0), **slower}, (0, 0)),
+    }
+
+    assert wrong(cases, *DRAIN) == {}
+
+
+def test_a_margin_is_how_long_until_retention_reaches_the_commit() -> None:
+    sized: Line = {"is_by_size": True, "start_pace": 2}
     cases: Cases = {
         "by the pace of the log start": ({"start_pace": 2}, (50,)),
         "by retention": ({"retention_s": 1000.0}, (905,)),
-        "by pace, which is sooner": ({"start_pace": 2, "retention_s": 1000.0}, (50,)),
-        "by retention, which is sooner": ({"start_pace": 2, "retention_s": 100.0}, (5,)),
+        "by retention, whatever the pace": ({"start_pace": 2, "retention_s": 1000.0}, (905,)),
+        "by size, which is sooner": ({**sized, "retention_s": 1000.0}, (50,)),
+        "by retention, which is sooner": ({**sized, "retention_s": 100.0}, (5,)),
+        "only somebody deletes": ({"start_pace": 2, "retention_s": inf}, (50,)),
         "longer than retention": ({"retention_s": 60.0}, (0,)),
         "kept for ever": ({"retention_s": inf}, (inf,)),
         "the start stands, retention unknown": ({"start_pace": 0}, (nan,)),
@@ -236,6 +309,40 @@ def test_a_margin_is_what_runs_out_first() -> None:
         "passed": ({"start": 101, "retention_s": inf}, (0,)),
         "nothing is unread": ({**unread(0), "start_pace": 2, "retention_s": 1.0}, (inf,)),
         "no lag": ({"has_end": False, "start_pace": 2}, (nan,)),
+        "nothing committed": ({"has_commit": False, **both(0), "start_pace": 2}, (nan,)),
+    }
+
+    assert wrong(cases, "margin_s") == {}
+
+
+def test_retention_reaches_only_groups_that_fall_behind() -> None:
+    """60 records wait, the oldest for 95 s: one came in 1.6 s."""
+    kept, pace = {"retention_s": 1000.0}, 60 / 95
+    cases: Cases = {
+        "stands": ({**kept, **paces((0, 0), (pace, pace))}, (905,)),
+        "reads half of what comes": ({**kept, **paces((pace / 2,) * 2, (pace,) * 2)}, (1810,)),
+        "reads as fast as comes, and stays behind": (
+            {**kept, **paces((pace, pace), (pace, pace))},
+            (inf,),
+        ),
+        "reads faster": ({**kept, **paces((2 * pace,) * 2, (pace,) * 2)}, (inf,)),
+        "may have read all before": ({"retention_s": 200.0, **paces((5, 5), (0, 0))}, (inf,)),
+        "reads a burst too slowly": (
+            {"retention_s": 200.0, **paces((0.4, 0.4), (0, 0))},
+            ((200 - 95) / (1 - 0.4 / pace),),
+        ),
+        "is older than all rounds, and keeps pace": (
+            {**kept, **paces((2, 2), (2, 2)), "not_yet_s": -inf, "perhaps_s": nan},
+            (inf,),
+        ),
+        "keeps up, and it is not known how long records stay": (
+            {**waiting(10), **paces((2, 2), (2, 2))},
+            (nan,),
+        ),
+        "keeps up near the log start": (
+            {**waiting(10), **paces((2, 2), (2, 2)), "start": 100, "start_pace": 2},
+            (inf,),
+        ),
     }
 
     assert wrong(cases, "margin_s") == {}
@@ -299,13 +406,38 @@ def test_a_group_is_the_worst_of_its_partitions_and_the_sum_of_lags() -> None:
     assert wrong_rows(groups, names, cases) == {}
 
 
+def test_a_group_has_read_all_when_its_last_partition_has() -> None:
+    reads, stands = paces((12, 12), (2, 2)), {**unread(2), **paces((0, 0), (0, 0))}
+    names = ("drain_low_s", "drain_high_s")
+    cases: dict[str, tuple[list[Line], tuple[float, float]]] = {
+        "the last": ([reads, paces((7, 7), (2, 2))], (10, 12)),
+        "never, as one stands still": ([reads, {**stands, **unread(1000)}], (inf, inf)),
+        "but not for what it reads in no time": ([reads, stands], (60, 60)),
+        "alone it does not": ([stands, stands], (inf, inf)),
+        "many of them": ([reads, *[stands] * 400], (inf, inf)),
+        "one is unknown": ([reads, {}], (nan, nan)),
+    }
+    read, first, lines = of_groups(*(group for group, _ in cases.values()))
+
+    groups = measure([read], first, retention(lines)).groups
+
+    assert wrong_rows(groups, names, cases) == {}
+
+
 def test_another_member_helps_only_where_something_moves() -> None:
+    moves = paces((0.1, 0), (0, 0))
     cases: dict[str, tuple[list[Line], tuple[float]]] = {
         "reads": ([{}, {}], (120,)),
         "idle": ([unread(0)], (0,)),
         "beyond the end": ([both(200)], (0,)),
         "poison": ([{"is_stuck": True}, {}], (60,)),
         "nothing but poison": ([{"is_stuck": True}], (0,)),
+        "one has stopped": ([{"has_stopped": True}, moves], (60,)),
+        "all have stopped": ([{"has_stopped": True}, {"has_stopped": True}], (120,)),
+        "one has stopped, the other is idle": (
+            [{"has_stopped": True}, {**unread(0), **paces((0.001, 1), (0, 1))}],
+            (60,),
+        ),
         "markers": ([look(100, 160, 160)], (0,)),
         "markers that it has passed": (
             [{"commit": 161, "end": 161, **look(100, 160, 160)}],
@@ -339,30 +471,3 @@ def test_no_group_has_no_number() -> None:
     numbers = measured([])
 
     assert len(numbers.partitions.lag) == len(numbers.groups.lag) == 0
-
-
-def life(members: int, empty_since_s: float) -> GroupLife:
-    columns: dict[str, Any] = dict.fromkeys(GroupLife.__dataclass_fields__, np.zeros(1))
-    columns |= {"member_count": np.array([members]), "empty_since_s": np.array([empty_since_s])}
-    return GroupLife(**columns)
-
-
-def test_offsets_expire_some_time_after_the_last_member_left() -> None:
-    cases = {
-        "has members": (life(2, 0), 600, inf),
-        "has members again": (life(1, 900), 600, inf),
-        "empty": (life(0, 900), 600, 500),
-        "empty for too long": (life(0, 100), 600, 0),
-        "a broker's clock is ahead": (life(0, 1100), 600, 700),
-        "it is not known how long": (life(0, 900), None, nan),
-        "nothing is known of members": (life(0, 0), 600, nan),
-    }
-
-    found = {name: expires_s(each, 1, kept_s, 1000)[0] for name, (each, kept_s, _) in cases.items()}
-
-    wrong = {
-        name: found[name]
-        for name, (*_, expected) in cases.items()
-        if not np.array_equal(found[name], expected, equal_nan=True)
-    }
-    assert wrong == {}

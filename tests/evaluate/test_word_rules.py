@@ -12,7 +12,7 @@ from support.scenario_run import Said, run
 from warren.evaluate import rhythm, trend
 from warren.evaluate.reasons import in_words
 from warren.evaluate.rhythm import Pauses
-from warren.model.memory import FIELDS, LOWS, Memory, Past
+from warren.model.memory import FIELDS, LOWS, Memory, Past, regular
 
 LINE = ("billing", "orders", 0)
 MEMBERS = {"m1": {"subscribed": ["orders"], "assigned": {"orders": [0]}}}
@@ -34,7 +34,7 @@ def after(*pauses: tuple[float, int]) -> tuple[float, float]:
         place = np.zeros(1, np.int64)
         ended = np.array([took_s], np.float32), np.array([ended_s], np.uint32)
         rhythm.learn_pauses(known, past, Pauses(place, place, *ended))
-    return float(rhythm.regular(past.pauses)[0]), float(known.period_s[0])
+    return float(regular(past.pauses)[0]), float(known.period_s[0])
 
 
 def test_a_pause_is_regular_when_it_came_twice() -> None:

@@ -14,7 +14,7 @@ from support.waiting import eventually
 
 from warren.demo.broker import Broker
 from warren.sources import log_ends
-from warren.sources.log_edges import LATELY, TURNS, Asked, EdgeTurns, fetch_edges
+from warren.sources.log_edges import LATELY, TURNS, Asked, Due, EdgeTurns, fetch_edges
 from warren.sources.log_ends import EARLIEST, LATEST, TopicListing
 
 EVERY_REQUEST = "ListOffsets"
@@ -123,13 +123,15 @@ class Game:
 
     def round(
         self,
+        *,
         end: int = 9,
         stable: Callable[[int], int] = lambda _: 9,
         silent: frozenset[log_ends.Partition] = frozenset(),
         missing: frozenset[log_ends.Partition] = frozenset(),
         between_s: float = 0,
+        due: Due = ((), ()),
     ) -> Asked:
-        asked = self.turns.choose(self.topics, self.listing, silent, between_s)
+        asked = self.turns.choose(self.topics, self.listing, silent, between_s, due)
         answered = [each for each, edge in asked.items() if edge is LATEST and each not in missing]
         held = {topic for topic, number in answered if stable(number) < end}
         self.turns.note(asked, missing & asked.keys(), held, self.listing.ids)
@@ -160,6 +162,38 @@ def test_without_transactions_a_third_of_the_partitions_is_asked_in_each_round()
     for edge in (EARLIEST, LATEST):
         seen = [each for asked in rounds for each, which in asked.items() if which is edge]
         assert len(seen) == len({*seen}) == 62
+
+
+def test_what_is_due_is_asked_in_each_round_but_those_of_its_other_turn() -> None:
+    game = Game(60)
+    game.round()
+    game.round()
+    far, near = ("t", 3), ("t", 4)
+
+    rounds = [game.round(due=([far], [near])) for _ in range(TURNS)]
+
+    assert {len(asked) for asked in rounds} <= {20, 21, 22}
+    assert sorted(asked[far] is EARLIEST for asked in rounds) == [False] + [True] * 5
+    assert sorted(asked[near] is LATEST for asked in rounds) == [False] + [True] * 5
+
+
+def test_where_both_are_due_they_are_asked_in_turns() -> None:
+    game, both = Game(60), ("t", 3)
+    game.round()
+    game.round()
+
+    asked = [game.round(due=([both], [both]))[both] for _ in range(2 * TURNS)]
+
+    assert {asked.count(EARLIEST), asked.count(LATEST)} == {TURNS}
+
+
+def test_nothing_is_asked_of_topics_that_nobody_reads_nor_of_silent_partitions() -> None:
+    game, away = Game(60), ("t", 3)
+
+    asked = game.round(silent=frozenset({away}), due=([away, ("other", 0)], [("other", 1)]))
+
+    assert away not in asked
+    assert {topic for topic, _ in asked} == {"t"}
 
 
 def test_rounds_that_are_far_apart_ask_about_more_partitions() -> None:

@@ -11,7 +11,10 @@ from support.kafka_clients import Kafka
 from support.signals import freeze, thaw
 from support.waiting import eventually
 
+from warren.config import Storage
 from warren.demo.broker import Broker
+from warren.pipeline.cluster import new_cluster
+from warren.pipeline.steps import refresh_ends, refresh_topics
 from warren.sources import log_ends
 
 NOWHERE = 99  # no broker has this id
@@ -37,6 +40,21 @@ def test_partitions_that_do_not_exist_cost_only_themselves(kafka: Kafka) -> None
     assert ends_of(ends) == {("ends", 0): 3, ("ends", 1): 0, ("ends", 2): 7}
     assert ends.missing.keys() == {("ends", 3), ("no-such-topic", 0), ("no-such-topic", 1)}
     assert all(ends.missing.values())
+
+
+def test_brokers_that_are_known_to_be_silent_are_not_waited_for(kafka: Kafka) -> None:
+    kafka.make_topic("led-by-two", 3, 7)
+    cluster = new_cluster("c", Storage(name="default"))
+    refresh_topics(cluster, kafka.admin, 1)
+    assert cluster.topics is not None
+    away = ("led-by-two", 1)
+    cluster.topics = cluster.topics._replace(leaders={**cluster.topics.leaders, away: NOWHERE})
+    cluster.silent_brokers = [NOWHERE]
+
+    refresh_ends(cluster, kafka.admin, 1, 30)
+
+    assert cluster.missing == {away: log_ends.NO_ANSWER}
+    assert cluster.windows.ends.newest("led-by-two") == [3, None]
 
 
 def test_more_partitions_than_fit_into_a_request_are_all_answered(kafka: Kafka) -> None:

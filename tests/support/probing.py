@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from warren.pipeline.cluster import ClusterState, new_cluster
 from warren.pipeline.consumers import Sources
 from warren.pipeline.probes import Probes
 from warren.pipeline.steps import judge_cluster, refresh_edges, refresh_ends, refresh_topics
+from warren.sources.log_edges import fetch_edges
 
 PLAIN = Connection(profile=ClientProfile())
 AGO_MS = 60_000  # when groups committed
@@ -51,7 +53,7 @@ class Watched:
         admin, cluster = self.admin, self.cluster
         refresh_topics(cluster, admin, time.time())
         refresh_ends(cluster, admin, time.time(), 30)
-        refresh_edges(cluster, admin, 30)
+        refresh_edges(cluster, partial(fetch_edges, admin, timeout_s=30))
         stored = StoredWindows(SharedFile(), 10, np.zeros(0, np.int32))
         settings = JudgeSettings()
         judge_cluster(cluster, Sources(), settings, int(time.time()), lambda *_: stored)

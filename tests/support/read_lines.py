@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from warren.evaluate.measure import Retention, measure
+from warren.evaluate.measure import measure
+from warren.evaluate.outlook import Retention
 from warren.model.line_readings import Looked, Readings
 from warren.model.numbers import Numbers
 
@@ -33,19 +34,26 @@ PLAIN: Line = {
     "has_most": True,
     "start": 0,
     "has_start": True,
+    "start_then": 0,
     "stable": 0,
     "is_held": False,
     "reads_committed": False,
     "start_pace": nan,
     "lost": 0,
     "is_stuck": False,
+    "has_stopped": False,
+    "pause_s": 0.0,
     "produced_fast": nan,
     "produced_slow": nan,
     "consumed_fast": nan,
     "consumed_slow": nan,
 }
-SINGLES = ("start_pace", "produced_fast", "produced_slow", "consumed_fast", "consumed_slow")
-OF_TOPIC: Line = {"retention_s": nan, "is_compacted": False}  # what is not read but configured
+SINGLES = (
+    *("start_pace", "pause_s"),
+    *("produced_fast", "produced_slow", "consumed_fast", "consumed_slow"),
+)
+# What is not read but configured.
+OF_TOPIC: Line = {"retention_s": nan, "is_compacted": False, "is_by_size": False}
 
 
 def unread(lag: int) -> Line:
@@ -55,13 +63,14 @@ def unread(lag: int) -> Line:
 
 def read_lines(lines: Sequence[Line]) -> Readings:
     """`look` is what was found behind the commit of a line."""
+    lines = [{"start_then": line.get("start", 0), **line} for line in lines]
     columns: dict[str, Any] = {
         name: np.array([line.get(name, plain) for line in lines], _kind(name, plain))
         for name, plain in PLAIN.items()
     }
     looks = [(at, *line["look"]) for at, line in enumerate(lines) if "look" in line]
     assert {name for line in lines for name in line} <= {*PLAIN, *OF_TOPIC, "look"}
-    assert {*columns, "looked"} == {each.name for each in fields(Readings)}
+    assert {*columns, "looked", "committed"} == {each.name for each in fields(Readings)}
     if looks:
         columns["looked"] = Looked(*(np.array(column) for column in zip(*looks, strict=True)))
     return Readings(**columns)

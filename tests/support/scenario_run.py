@@ -7,7 +7,7 @@ Scenarios whose brokers are read alike share a cluster, each with groups and top
 tick judges them all.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from warren.model.judgement import Word
 from warren.model.policies import Policy as GroupPolicy
 from warren.model.status import Status
 from warren.model.tables import LOG_ENDS
+from warren.model.topic_facts import ClusterFacts, TopicFacts
 from warren.model.verdicts import Verdicts
 from warren.model.window_arrays import WindowArrays
 from warren.notify.incidents import Policy as PagingPolicy
@@ -37,12 +38,12 @@ from warren.pipeline import health_report
 from warren.pipeline.cluster import Accepts, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.pipeline.probes import Places, found_in
-from warren.pipeline.steps import decoded, fold, judge_cluster
+from warren.pipeline.steps import decoded, fold, judge_cluster, refresh_edges
 from warren.sources.group_offsets import OFFSETS_TOPIC
-from warren.sources.log_ends import EARLIEST, TopicListing, as_table
+from warren.sources.log_edges import Asked, Edges
+from warren.sources.log_ends import EARLIEST, Partition, TopicListing, as_table
 from warren.sources.offsets_topic import Batch
 from warren.windows import probed
-from warren.windows.window_reader import read_topics
 
 TICK_S = 10
 OFFSET_REFRESH_S = 10
@@ -148,8 +149,15 @@ class Heard:
 class Run:
     """Some scenarios in one cluster, on one simulated clock."""
 
-    def __init__(self, scenarios: Sequence[Scenario], *, delay_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        scenarios: Sequence[Scenario],
+        *,
+        delay_s: float = 0.0,
+        watch: Callable[[float, ClusterBoard], None] = lambda _moment_s, _board: None,
+    ) -> None:
         self.delay_s = delay_s
+        self.watch = watch  # sees the board of every tick
         self.refresh_s = refresh_of(scenarios[0])
         self.scenarios = {f"{number}.": each for number, each in enumerate(scenarios)}
         self.logs = {
@@ -171,6 +179,7 @@ class Run:
         self.consumer = TopicConsumer(consumer, self.cluster, Accepts())
         self.consumer.notice_growth()
         self.consumer.progress.begin({0: 0}, BEGIN_S)
+        self.cluster.facts = facts_of(self.logs.values())
         self._unread: list[Written] = []
         self._written = 0
 
@@ -225,19 +234,15 @@ class Run:
         ends = pa.table([*map(pa.array, columns)], names=LOG_ENDS.names).cast(LOG_ENDS)
         self.cluster.windows.set_log_ends(ends, self.counts, now_s=BEGIN_S + moment_s)
         self.cluster.ends_s = BEGIN_S + moment_s
-        self._read_edges(moment_s)
+        refresh_edges(self.cluster, self._edges)
 
-    def _read_edges(self, moment_s: float) -> None:
-        """Log starts and stable ends, of the partitions whose turn it is."""
-        windows, turns, topics = self.cluster.windows, self.cluster.edge_turns, self.cluster.topics
-        assert topics is not None
-        read = [topic for topic in read_topics(windows) if topic in self.counts]
-        chosen = turns.choose(read, topics, frozenset(), windows.ends.rows.between_s)
+    def _edges(self, leaders: Mapping[Partition, int], asked: Asked) -> Edges:
+        """What the brokers would answer."""
         logs = {where: log.logs[where] for log in self.logs.values() for where in log.logs}
+        chosen = {each: edge for each, edge in asked.items() if each in leaders}
         starts = {each: logs[each].start for each in chosen if chosen[each] is EARLIEST}
-        stable = {each: logs[each].stable_end(moment_s) for each in chosen.keys() - starts.keys()}
-        held = windows.ends.refresh_edges(as_table(starts), as_table(stable))
-        turns.note(chosen, {}, held, topics.ids)
+        stable = {each: logs[each].stable_end(self.now_s) for each in chosen.keys() - starts.keys()}
+        return Edges(as_table(starts), as_table(stable), {})
 
     def _answer_probes(self, moment_s: float) -> None:
         """The reads of first records that the last tick asked for."""
@@ -257,6 +262,7 @@ class Run:
         sources, settings = Sources([self.consumer]), JudgeSettings(says_words=True)
         self._answer_probes(moment_s)
         board = judge_cluster(self.cluster, sources, settings, int(now), _store)
+        self.watch(moment_s, board)
         consumers = {"c": self.consumer}
         health = health_report.describe(
             {"c": self.cluster}, consumers, {}, {"c": board}, now, ready=True
@@ -338,6 +344,16 @@ def _policies(scenarios: Mapping[str, Scenario]) -> Iterator[GroupPolicy]:
             policy = section.policy()
             topics = (f"{re2.escape(prefix)}(?:{each})" for each in policy.topics)
             yield policy._replace(groups=(re2.escape(name),), topics=tuple(topics))
+
+
+def facts_of(logs: Iterable[ScenarioLog]) -> ClusterFacts:
+    """What the brokers' configuration says: how long topics keep records, as far as they say it."""
+    kept = {topic: each for log in logs for topic, each in log.retention_s.items()}
+    topics = {
+        topic: TopicFacts(int(seconds * 1000), None, is_compacted=False, is_deleted=True)
+        for topic, seconds in kept.items()
+    }
+    return ClusterFacts(topics)
 
 
 def _store(_cluster: str, _view: WindowArrays) -> StoredWindows:

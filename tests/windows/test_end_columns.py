@@ -66,6 +66,41 @@ def test_ends_that_went_back_are_forgotten() -> None:
     assert (found(wiped, 0, 2), found(wiped, 0, 3), found(wiped, 0, 5)) == ((-1, 0), (2, 3), (3, 4))
 
 
+def test_a_log_that_was_cut_may_have_been_written_anew_up_to_its_end() -> None:
+    cut, other = columns([10, 5], [20, 5], [12, 5], [15, 5]), np.array([0, 1])
+
+    assert cut.was_cut
+    assert cut.is_uncut(other, np.full(2, NOW_S + 20)).tolist() == [False, True]
+    assert cut.is_uncut(other, np.full(2, NOW_S + 21)).tolist() == [True, True]
+    cut.copy(np.array([0]), np.array([2]))
+    cut.clear(np.array([0]))
+    assert cut.is_uncut(np.array([0, 2]), np.full(2, NOW_S + 20)).tolist() == [True, False]
+
+
+def test_a_million_partitions_and_their_marks_fit_into_half_a_gigabyte() -> None:
+    past, end = EndColumns(), np.full(1_000_000, 10**9)
+    marks = [np.ones(len(end), np.bool_) for _ in range(3)]
+    for number in range(130):
+        if number:
+            marks[number % 3][number] = False
+        past.add(NOW_S + 10 * number, NOW_S + 10 * number + 1, end, marks[number % 3])
+        end += 5
+
+    assert past.nbytes <= 500_000_000
+    assert len(past.columns) >= 113
+
+
+def test_rounds_that_the_same_partitions_did_not_answer_share_their_marks() -> None:
+    past = columns([5, 5], *[[None, 6]] * 9, [7, None], [8, 8])
+
+    marks = {id(each.unanswered) for each in past.columns if each.unanswered is not None}
+    past.copy(np.array([0, 1]), np.array([2, 3]))
+    moved = {id(each.unanswered) for each in past.columns if each.unanswered is not None}
+
+    assert (len(marks), len(moved)) == (2, 2)
+    assert (found(past, 2, 5), found(past, 3, 5)) == ((0, 10), (0, 1))
+
+
 def test_four_bytes_are_enough_for_any_end() -> None:
     far = columns([0], [END], [END + 5], [2**63 - 1])
 
@@ -118,6 +153,20 @@ def test_a_shared_column_does_not_change() -> None:
 
     assert all((a.above == b).all() for a, b in zip(shared, before, strict=True))
     assert found(past, 0, 6) == (2, 3)
+
+
+def test_a_snapshot_of_before_knows_of_no_cut_and_of_no_rhythm_of_retention() -> None:
+    windows, restored = Windows(), Windows()
+    windows.ends.ensure("t", 2)
+    windows.ends.rows.past = columns([5, 9], [3, 9])
+    names, columns_ = snapshot_arrays.copy(windows, {})
+    saved = snapshot_arrays.arrange(columns_)
+    del saved["past_cut_s"], saved["end_start_every_s"]
+
+    snapshot_arrays.restore(restored, names, saved)
+
+    assert not restored.ends.rows.past.was_cut
+    assert restored.ends.rows.start_every_s[:2].tolist() == [0, 0]
 
 
 def test_a_restart_keeps_the_rounds() -> None:

@@ -1,42 +1,14 @@
-"""How fast groups read and retention takes, and what was lost: timelines of one partition."""
+"""How fast groups read and retention takes: timelines of one partition."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp, isclose, isnan, nan
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from support.batches import NOW, Record, batch, log_ends
+from support.batches import NOW
+from support.rounds import LEAST, MOST, ROUND_S, Round, windows_after
 
-from warren.model.numbers import UNKNOWN
 from warren.windows.paces import LinePaces
-from warren.windows.windows import Windows
-
-ROUND_S = 10
-LEAST, MOST = -(2**63), 2**63 - 1
-
-
-class Round(NamedTuple):
-    """What came since the round before, and what this one shows."""
-
-    commits: Sequence[int | None] = ()  # evenly over the time between the rounds; None: a tombstone
-    end: int = 1000
-    start: int | None = None  # None: not read in this round
-
-
-def windows_after(rounds: Sequence[Round]) -> Windows:
-    windows, order = Windows(), 0
-    windows.set_log_ends(log_ends(rounds[0].end, 1), {"t": 2}, now_s=NOW, asked_s=NOW)
-    windows.fold(batch(Record(0, partition=1)), NOW)  # so the group reads the topic in any case
-    for number, each in enumerate(rounds):
-        for at, offset in enumerate(each.commits, start=1):
-            order += 1
-            after_s = ROUND_S * (number + at / (len(each.commits) + 1))
-            windows.fold(batch(Record(order, offset, int(after_s * 1000))), NOW)
-        if each.start is not None:
-            windows.ends.refresh_edges(log_ends(each.start), log_ends())
-        now_s = NOW + ROUND_S * (number + 1)
-        windows.set_log_ends(log_ends(each.end), {}, now_s=now_s, asked_s=now_s)
-    return windows
 
 
 def paces(rounds: Sequence[Round], later_s: float = 0) -> LinePaces:
@@ -45,63 +17,34 @@ def paces(rounds: Sequence[Round], later_s: float = 0) -> LinePaces:
     return windows.paces.of_lines(first, first, as_of_s)
 
 
-def test_records_are_lost_when_the_log_start_passes_them_unread() -> None:
-    begin = Round([100], start=0)
-    cases = {
-        "nothing passed": ([begin, Round(start=100)], 0),
-        "one record": ([begin, Round(start=101)], 1),
-        "once": ([begin, Round(start=130), Round(start=130)], 30),
-        "and more": ([begin, Round(start=130), Round(start=150)], 50),
-        "all was read": ([Round([1000], start=0), Round(start=1000)], 0),
-        "read in time": ([begin, Round([150]), Round(start=150)], 0),
-        "it went on from the log start": (
-            [begin, Round(start=130), Round([140]), Round(start=150)],
-            40,
-        ),
-        "it has caught up": ([begin, Round(start=130), Round([1000]), Round(start=150)], 30),
-        "it went back to what it had read": (
-            [Round([200], start=0), Round(start=150), Round([100]), Round(start=160)],
-            10,
-        ),
-        "the log start stepped back": (
-            [begin, Round(start=130), Round(start=120), Round(start=130), Round(start=131)],
-            31,
-        ),
-        "passed before it was read for the first time": ([Round([100], start=130)], 30),
-        "the start was not read every round": ([begin, Round(), Round(), Round(start=130)], 30),
-        "the start is not known": ([Round([100]), Round()], UNKNOWN),
-        "nothing was committed": ([Round(start=0), Round(start=130)], 0),
-        "the commit was deleted, and another made": (
-            [begin, Round(start=130), Round([None, 140]), Round(start=150)],
-            10,
-        ),
-        "of -1, which is before all records": ([Round([-1], start=0), Round(start=5)], 5),
-        "beyond all": ([Round([MOST], start=0), Round(start=MOST)], 0),
-        "more than can be counted": (
-            [Round([LEAST], start=0), Round(start=5), Round([LEAST], start=MOST)],
-            MOST,
-        ),
-    }
-
-    found = {name: int(paces(rounds).lost[0]) for name, (rounds, _) in cases.items()}
-
-    wrong = {name: lost for name, lost in found.items() if lost != cases[name][1]}
-    assert wrong == {}
-
-
 def test_how_fast_retention_takes() -> None:
+    moves = [Round(start=5), Round(), Round(start=105), Round(start=125)]
+    steps = [Round(start=600 * (at // 6)) for at in range(13)]  # a segment a minute
     cases = {
         "unknown": ([Round(), Round()], nan),
         "it stands": ([Round(start=5), Round(start=5), Round(start=5)], nan),
-        "by how much, and how long it took": ([Round(start=5), Round(), Round(start=105)], 5),
-        "stands since": ([Round(start=5), Round(start=105), Round(), Round()], 10),
-        "it stepped back": ([Round(start=105), Round(start=5), Round(start=5)], nan),
-        "and goes on": ([Round(start=105), Round(start=5), Round(start=25)], 2),
+        "it has moved once": ([Round(start=5), Round(), Round(start=105), Round()], nan),
+        "by how much, and how long it took": (moves, 2),
+        "stands for less than a minute": ([*moves, *[Round()] * 5], 2),
+        "it stepped back": ([*moves, Round(start=5), Round(start=25)], nan),
+        "and goes on": ([*moves, Round(start=5), Round(start=25), Round(start=55)], 3),
+        "in steps": (steps, 10),
+        "between two steps": ([*steps, *[Round()] * 6], 10),
     }
 
     found = {name: float(paces(rounds).start_pace[0]) for name, (rounds, _) in cases.items()}
 
     assert wrong_seconds(found, {name: pace for name, (_, pace) in cases.items()}) == {}
+
+
+def test_a_log_start_that_stands_for_longer_than_usual_has_a_pace_that_falls() -> None:
+    twice = [Round(start=0), Round(start=1_000_000), Round(start=2_000_000)]
+
+    found = {
+        hours: float(paces(twice, later_s=3600 * hours).start_pace[0]) for hours in (0, 1, 3, 10)
+    }
+
+    assert wrong_seconds(found, {0: 1e5, 1: 37_402, 3: 5062, 10: 4.616}) == {}
 
 
 def test_how_fast_a_group_reads() -> None:
@@ -148,7 +91,7 @@ def test_a_group_that_is_silent_for_longer_than_usual_falls_behind_its_pace() ->
     assert wrong == {}
 
 
-def wrong_seconds(found: dict[str, float], expected: dict[str, float]) -> dict[str, float]:
+def wrong_seconds(found: Mapping[Any, float], expected: Mapping[Any, float]) -> dict[Any, float]:
     def is_same(one: float, other: float) -> bool:
         return isclose(one, other, rel_tol=1e-3, abs_tol=1e-6) or (isnan(one) and isnan(other))
 

@@ -13,7 +13,7 @@ from support.batches import NOW, Record, batch, log_ends
 from support.read_lines import wrong_rows
 
 from warren.evaluate.measure import measure
-from warren.model.numbers import Method, PartitionNumbers
+from warren.model.numbers import UNKNOWN, Method, PartitionNumbers
 from warren.windows.readings import readings
 from warren.windows.window_reader import window_arrays
 from warren.windows.windows import Windows
@@ -104,7 +104,16 @@ CASES: dict[str, tuple[Timeline, tuple[float, ...], tuple[float, ...]]] = {
         (0, 0, 0),
         (0, 1, Method.NOTHING_UNREAD),
     ),
-    "the log was cut": (Timeline([100, 160, 120], ONCE, 31), (20, 20, 20), (10, 21, BY_ENDS)),
+    "the log was cut, and record 100 may be another one": (
+        Timeline([100, 160, 120], ONCE, 31),
+        (20, 0, UNKNOWN),
+        (0, 21, BY_ENDS),
+    ),
+    "a round later it cannot have been written since": (
+        Timeline([100, 160, 120, 130], ONCE, 41),
+        (30, 20, 30),
+        (10, 31, BY_ENDS),
+    ),
     "committed since the last round": (
         Timeline([100, 150, 160], {15.0: 100, 31.5: 155}, 32),
         (50, 50, 60),

@@ -6,13 +6,13 @@ does not show the record yet, the next one does. `docs/numbers.md` says what eac
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 
+from warren.evaluate.outlook import Course, Retention, drain, drain_of_groups, margin
 from warren.model import bounds
 from warren.model.arrays import Bytes, Floats, Ints, Mask, Singles
-from warren.model.group_life import GroupLife
 from warren.model.line_readings import Looked, Readings
 from warren.model.numbers import (
     UNKNOWN,
@@ -23,18 +23,8 @@ from warren.model.numbers import (
     PartitionNumbers,
 )
 
-Span = tuple[Singles, Singles]
-
-NEVER_S = 1e9  # thirty years
+MOVES = 0.01  # records a second: a partition that is read
 ROUNDING = float(np.finfo(np.float32).eps)  # of a number of four bytes, at most twice its part
-
-
-@dataclass(frozen=True)
-class Retention:
-    """How long the topic of each line keeps its records."""
-
-    seconds: Floats  # infinite: not limited by time; NaN: unknown
-    is_compacted: Mask
 
 
 def measure(
@@ -50,16 +40,20 @@ def measure(
     lines = int(first[-1])
     retention = retention or _unknown_retention(lines)
     partitions, scalable, at = _empty(lines), np.empty(lines, np.int64), 0
+    has_stopped, moves = np.empty((2, lines), np.bool_)
     for read in readings:
         some = slice(at, at + len(read.commit))
-        kept = Retention(retention.seconds[some], retention.is_compacted[some])
-        part = _partitions(read, kept)
+        part = _partitions(read, retention.of(some))
         for name, column in vars(part).items():
             getattr(partitions, name)[some] = column
         scalable[some] = np.where(read.is_stuck, 0, part.lag)
+        has_stopped[some], moves[some] = read.has_stopped, read.consumed_fast > MOVES
         at = some.stop
     if expires is None:
         expires = np.full(len(first) - 1, np.nan, np.float32)
+    if has_stopped.any():  # while others of its group move, it is not short of members
+        others_move = np.logical_or.reduceat(moves & ~has_stopped, first[:-1])
+        scalable[has_stopped & np.repeat(others_move, np.diff(first))] = 0
     return Numbers(partitions, _groups(partitions, first, scalable, expires))
 
 
@@ -73,22 +67,17 @@ def _empty(lines: int) -> PartitionNumbers:
     )
 
 
-def expires_s(life: GroupLife, groups: int, kept_s: float | None, now_s: float) -> Singles:
-    """Until the brokers forget the offsets of each group; infinite while it has members."""
-    empty_since_s, members = life.empty_since_s[:groups], life.member_count[:groups]
-    left_s = empty_since_s + (np.nan if kept_s is None else kept_s) - now_s
-    seconds = np.where(empty_since_s > 0, np.maximum(left_s, 0), np.nan)
-    return np.where(members > 0, np.inf, seconds).astype(np.float32)
-
-
 def _unknown_retention(lines: int) -> Retention:
-    return Retention(np.full(lines, np.nan), np.zeros(lines, np.bool_))
+    nothing = np.zeros(lines, np.bool_)
+    return Retention(np.full(lines, np.nan), nothing, nothing)
 
 
-def _partitions(read: Readings, retention: Retention) -> PartitionNumbers:
+def _partitions(read: Readings, kept: Retention) -> PartitionNumbers:
     lag, lag_low, lag_high = _lags(read)
-    age, age_low, age_high, method = _ages(read, lag, retention)
-    drain_low, drain_high = _drain(read, lag, lag_low, lag_high)
+    lag_low[kept.is_compacted & (lag_low > 0)] = 0  # there may be holes instead
+    age, age_low, age_high, method = _ages(read, lag, lag_high, kept)
+    course, most = Course.of(read, lag), np.where(lag_high < 0, lag, lag_high)
+    drain_low, drain_high = drain(course, lag_low, most)
     return PartitionNumbers(
         lag=lag,
         lag_low=lag_low,
@@ -101,9 +90,9 @@ def _partitions(read: Readings, retention: Retention) -> PartitionNumbers:
         consumed=_either(read.consumed_fast, read.consumed_slow),
         drain_low_s=drain_low,
         drain_high_s=drain_high,
-        margin_s=_margin(read, lag, age, retention),
+        margin_s=margin(course, age, age_high, kept, drain_low),
         lost=read.lost,
-        lack=_lack(read, age_high, retention),
+        lack=_lack(read, age_high, kept),
     )
 
 
@@ -113,14 +102,18 @@ def _lags(read: Readings) -> tuple[Ints, Ints, Ints]:
     known = read.has_end & (read.has_commit | read.has_start)
     now = np.where(read.has_commit, np.maximum(read.commit, start), start)
     then = np.where(read.has_commit, np.maximum(read.commit_then, start), start)
+    least_then = _before_the_start_moved(read, then)
     if read.looked is not None:  # who stands before what nobody can read stands behind it
         line = read.looked.line
         now[line] = np.maximum(now[line], read.looked.readable)
     guess = bounds.lag(read.end, now)
     low = np.where(read.has_least, bounds.lag(read.end_least, then), 0)
-    high = bounds.lag(read.end_most, then)
+    high = bounds.lag(read.end_most, least_then)
     if read.looked is not None:
         _leave_out_unreadable(read, read.looked, then, (low, high))
+    if read.committed is not None:  # a transaction may have been open then
+        line, until = read.committed
+        low[line] = np.minimum(low[line], bounds.lag(until, then[line]))
     held = np.flatnonzero(read.is_held & known)
     if len(held):
         _hold_back(read, held, (now, then), (guess, low, high))
@@ -131,6 +124,17 @@ def _lags(read: Readings) -> tuple[Ints, Ints, Ints]:
         np.where(known, np.where(read.has_most, low, np.minimum(low, guess)), UNKNOWN),
         np.where(known & read.has_most, high, UNKNOWN),
     )
+
+
+def _before_the_start_moved(read: Readings, then: Ints) -> Ints:
+    """Where each line may still have stood then, if the log start has moved about that time."""
+    moved = np.flatnonzero(read.has_start & (read.start_then < read.start))
+    if not len(moved):
+        return then
+    committed = np.where(read.has_commit[moved], read.commit_then[moved], bounds.LEAST)
+    least = then.copy()
+    least[moved] = np.maximum(committed, read.start_then[moved])
+    return least
 
 
 def _leave_out_unreadable(
@@ -178,24 +182,29 @@ def _hold_back(
     may see. Of all others we do not know which of the two they are, unless a policy says it.
     """
     (now, then), (guess, low, high) = commits, lags
-    readable = bounds.lag(read.stable[held], now[held])
-    before = now[held] < read.stable[held]
-    at = now[held] == read.stable[held]
-    guess[held] = np.where(before | at, np.minimum(guess[held], readable), guess[held])
-    low[held] = np.where(before | at, np.minimum(low[held], readable), low[held])
-    high[held] = np.where(at, 0, high[held])
+    stable = read.stable[held]
+    readable, reaches = bounds.lag(stable, now[held]), now[held] <= stable
+    guess[held] = np.where(reaches, np.minimum(guess[held], readable), guess[held])
+    low[held] = np.where(reaches, np.minimum(low[held], readable), low[held])
+    was_passed = ~read.has_commit[held] | (read.start[held] > read.commit[held])
+    stands_at = (now[held] == stable) & ~was_passed
+    high[held] = np.where(stands_at, 0, high[held])
     if read.reads_committed is not None:
-        most = np.minimum(high[held], bounds.lag(read.stable[held], then[held]))
-        high[held] = np.where(before & read.reads_committed[held], most, high[held])
+        most = np.minimum(high[held], bounds.lag(stable, then[held]))
+        high[held] = np.where(reaches & read.reads_committed[held], most, high[held])
 
 
 def _ages(
-    read: Readings, lag: Ints, retention: Retention
+    read: Readings, lag: Ints, most: Ints, retention: Retention
 ) -> tuple[Singles, Singles, Singles, Bytes]:
     """Of the oldest unread record; if none is known, one may have come since the last round."""
     unread, known = lag > 0, lag >= 0
     low = np.where(unread, np.maximum(read.as_of_s - read.visible_s, 0), 0)
-    high = np.maximum(read.as_of_s - read.not_yet_s, 0)
+    # What is unread now and was not then has come since, also where nobody may read the rest.
+    since_s = read.not_yet_s
+    if (lag == 0).any():
+        since_s = np.where(most == 0, np.maximum(read.then_s, since_s), since_s)
+    high = np.maximum(read.as_of_s - since_s, 0)
     guess = np.clip(np.nan_to_num(read.as_of_s - read.perhaps_s, nan=-1.0), low, high)
     guess[~unread] = 0
     clocked = np.zeros(0, np.int64)
@@ -203,6 +212,9 @@ def _ages(
         clocked = _by_clock(read, read.looked, unread, (guess, low, high))
     gaps = retention.is_compacted & unread  # the next record may be far beyond the commit
     low[gaps] = 0
+    if read.committed is not None:  # it may just have become readable
+        line, until = read.committed
+        low[line[until <= read.commit[line]]] = 0
     method = np.where(unread, np.uint8(Method.BY_ENDS), np.uint8(Method.NOTHING_UNREAD))
     method[~known | (unread & ~np.isfinite(read.visible_s))] = Method.UNKNOWN
     method[clocked] = Method.BY_CLOCK
@@ -229,41 +241,6 @@ def _either(fast: Singles, slow: Singles) -> Singles:
     return np.where(np.isnan(fast), slow, fast)
 
 
-def _drain(read: Readings, lag: Ints, low: Ints, high: Ints) -> Span:
-    """Until everything is read, at the better and at the worse of two paces."""
-    fast = read.consumed_fast - read.produced_fast
-    slow = read.consumed_slow - read.produced_slow
-    best, worst = np.fmax(fast, slow), np.fmin(fast, slow)
-    most = np.where(high >= 0, high, lag)
-    return _time_to_read(lag, low, best), _time_to_read(lag, most, worst)
-
-
-def _time_to_read(lag: Ints, amount: Ints, gain: Singles) -> Singles:
-    gains = gain > 0
-    seconds = np.where(gains, amount / np.where(gains, gain, 1), np.inf)
-    seconds[np.isnan(gain) | (lag < 0)] = np.nan
-    seconds[lag == 0] = 0
-    return _or_never(seconds)
-
-
-def _margin(read: Readings, lag: Ints, age: Singles, retention: Retention) -> Singles:
-    """By the log start's own pace, or by the record's age, whichever is sooner."""
-    ahead = bounds.lag(read.commit, read.start)
-    moves = read.has_start & (read.start_pace > 0)
-    by_pace = np.where(moves, ahead / np.where(moves, read.start_pace, 1), np.nan)
-    by_age = np.maximum(retention.seconds - age, 0)
-    seconds = np.fmin(by_pace, by_age)
-    seconds[read.has_start & read.has_commit & (read.start > read.commit)] = 0
-    seconds[lag == 0] = np.inf
-    seconds[lag < 0] = np.nan
-    return _or_never(seconds)
-
-
-def _or_never(seconds: Floats) -> Singles:
-    """Paces that differ by a rounding error tell of no end."""
-    return np.where(seconds > NEVER_S, np.inf, seconds).astype(np.float32)
-
-
 def _lack(read: Readings, age_high: Singles, retention: Retention) -> Bytes:
     bits = {
         Lack.NO_END: ~read.has_end | ~read.has_most,
@@ -285,7 +262,7 @@ def _lack(read: Readings, age_high: Singles, retention: Retention) -> Bytes:
 
 def _groups(each: PartitionNumbers, first: Ints, scalable: Ints, expires: Singles) -> GroupNumbers:
     begin, count = first[:-1], np.diff(first)
-    line = _oldest(each, begin, count)
+    line, consumed = _oldest(each, begin, count), _pace(each.consumed, begin)
     return GroupNumbers(
         lag=_total(each.lag, begin),
         lag_low=_total(each.lag_low, begin),
@@ -296,9 +273,9 @@ def _groups(each: PartitionNumbers, first: Ints, scalable: Ints, expires: Single
         age_method=each.age_method[line],
         age_line=line,
         produced=_pace(each.produced, begin),
-        consumed=_pace(each.consumed, begin),
-        drain_low_s=_last(each.drain_low_s, each.lag, begin),
-        drain_high_s=_last(each.drain_high_s, each.lag, begin),
+        consumed=consumed,
+        drain_low_s=drain_of_groups(each.drain_low_s, each.lag, begin, consumed),
+        drain_high_s=drain_of_groups(each.drain_high_s, each.lag, begin, consumed),
         margin_s=_reduced(np.fmin, each.margin_s, begin),
         lost=_total(each.lost, begin),
         scalable_lag=_scalable(scalable, begin),
@@ -349,8 +326,3 @@ def _total_high(each: PartitionNumbers, begin: Ints) -> Ints:
 def _pace(column: Singles, begin: Ints) -> Singles:
     total = _reduced(np.add, np.nan_to_num(column), begin)
     return np.where(np.isnan(_reduced(np.fmax, column, begin)), np.float32(np.nan), total)
-
-
-def _last(drain: Singles, lag: Ints, begin: Ints) -> Singles:
-    """When the last partition is read; lines without a lag have nothing to wait for."""
-    return _reduced(np.maximum, np.where(lag < 0, np.float32(0), drain), begin)

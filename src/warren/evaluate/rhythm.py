@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model.arrays import Floats, Ints, Mask, Singles, UInts
-from warren.model.memory import Memory, Past
+from warren.model.memory import Memory, Past, regular
 
 SHORTEST_S = 30.0  # of a pause worth remembering; the limits are far above
 # A pause is forgotten after so many times its length, and not before a day.
@@ -64,12 +64,6 @@ def _learn_period(
     mean = np.where(before > 0, (3 * before + took_s) / 4, took_s)
     memory.period_s[at] = np.where(woke_s > 0, mean, 0)
     memory.woke_s[at] = now_s
-
-
-def regular(pauses: Singles) -> Singles:
-    """The longest pause that was not the only one of its length: the second longest."""
-    second: Singles = np.partition(pauses, -2, axis=1)[:, -2]
-    return second
 
 
 def learned(regular_s: Singles, has_been_seen: Mask) -> Singles:

@@ -22,7 +22,7 @@ from warren.model.judgement import (
     Judgement,
     Word,
 )
-from warren.model.memory import Memory, Past
+from warren.model.memory import Memory, Past, regular
 from warren.model.numbers import Numbers, PartitionNumbers
 from warren.model.policies import LinePolicies
 from warren.model.status import Status
@@ -108,7 +108,7 @@ def _regular(memory: Memory, past: Past, rows: Ints, first: Ints) -> Singles:
     pausing = np.flatnonzero(memory.woke_s[rows] > 0)
     if not len(pausing):
         return own
-    own[pausing] = rhythm.regular(past.pauses[rows[pausing]])
+    own[pausing] = regular(past.pauses[rows[pausing]])
     of_group = np.repeat(np.maximum.reduceat(own, first[:-1]), np.diff(first))
     is_strange = memory.commits[rows] < rhythm.FEW_COMMITS
     return np.where(is_strange, of_group, own)

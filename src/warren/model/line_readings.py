@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warren.model.arrays import Floats, Ints, Mask, Singles
+from warren.model.arrays import AnyArray, Floats, Ints, Mask, Singles
 
 
 class Looked(NamedTuple):
@@ -22,6 +22,17 @@ class Looked(NamedTuple):
     earliest_s: Floats  # between these was the first unread record written, by its timestamp
     latest_s: Floats
     is_refused: Mask  # the records may not be read
+
+    def of(self, some: Mask) -> "Looked":
+        columns: list[AnyArray] = [*self]
+        return Looked._make(column[some] for column in columns)
+
+
+class Committed(NamedTuple):
+    """Lines of logs with transactions, of groups that may read committed data only."""
+
+    line: Ints  # among those of the readings
+    until: Ints  # they could read so far then, and perhaps further
 
 
 @dataclass(frozen=True)
@@ -47,11 +58,14 @@ class Readings:
 
     start: Ints
     has_start: Mask
+    start_then: Ints  # the log start was this then, or beyond
     stable: Ints  # where readers of committed data stop
     is_held: Mask  # an open transaction holds them back
     start_pace: Singles  # records a second that retention takes; NaN: unknown
     lost: Ints  # or UNKNOWN
-    is_stuck: Mask  # it commits the same offset again and again, and records wait
+    is_stuck: Mask  # records wait, and it has committed the same offset for too long
+    has_stopped: Mask  # records wait, and it has been silent for too long
+    pause_s: Singles  # usual from one commit to the next, and the longest regular pause
 
     produced_fast: Singles  # records a second over the last minute; NaN: unknown
     produced_slow: Singles  # and over the last ten
@@ -62,3 +76,4 @@ class Readings:
     reads_committed: Mask | None = None
 
     looked: Looked | None = None  # None: at no line
+    committed: Committed | None = None  # None: no line

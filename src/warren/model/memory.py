@@ -57,6 +57,12 @@ class Past(NamedTuple):
     lows_s: UInts  # when each was closed; 0: there was none
 
 
+def regular(pauses: Singles) -> Singles:
+    """The longest pause that was not the only one of its length: the second longest."""
+    second: Singles = np.partition(pauses, -2, axis=1)[:, -2]
+    return second
+
+
 FIELDS: dict[str, tuple[tuple[()] | tuple[int], npt.DTypeLike]] = {
     "known_offset": ((), np.int64),
     "known_ms": ((), np.int64),

@@ -18,6 +18,10 @@ class TopicFacts(NamedTuple):
     def is_deleted_by_time(self) -> bool:
         return self.is_deleted and self.retention_ms is not None
 
+    @property
+    def is_deleted_by_size(self) -> bool:
+        return self.is_deleted and self.retention_bytes is not None
+
 
 @dataclass(frozen=True)
 class ClusterFacts:

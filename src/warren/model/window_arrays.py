@@ -7,6 +7,14 @@ import numpy as np
 
 from warren.model.arrays import AnyArray, Codes, Counts, Floats, Ints, Mask, UInts
 
+# Commits from outside have orders below all of Kafka's, some of which are negative.
+KAFKAS_FIRST = -(2**61)
+
+
+def is_kafkas(order: Ints) -> Mask:
+    """Whether commits are of the offsets topic."""
+    return order >= KAFKAS_FIRST
+
 
 def ranges(base: Ints, count: Ints) -> Ints:
     """`base[i] .. base[i] + count[i] - 1` of every i, one after the other."""

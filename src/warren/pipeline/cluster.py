@@ -10,7 +10,7 @@ import numpy as np
 import structlog
 
 from warren.config import GroupFilter, Storage
-from warren.evaluate.measure import Retention
+from warren.evaluate.outlook import Retention
 from warren.model.arrays import Mask
 from warren.model.numbers import Lack, Method, PartitionNumbers
 from warren.model.policies import Policy
@@ -37,17 +37,19 @@ class TopicRetention:
 
     def __init__(self) -> None:
         self._known: tuple[ClusterFacts, tuple[str, ...]] | None = None
-        self._seconds, self._is_compacted = np.zeros(0), np.zeros(0, np.bool_)
+        self._of_topics = Retention(np.zeros(0), *np.zeros((2, 0), np.bool_))
 
     def of_lines(self, facts: ClusterFacts, view: WindowArrays) -> Retention:
         known = self._known
         if known is None or known[0] is not facts or known[1] is not view.topics:
             self._known = facts, view.topics
             each = [facts.topics.get(topic) for topic in view.topics]
-            self._seconds = np.array([_seconds(topic) for topic in each], np.float64)
-            self._is_compacted = np.array([bool(topic and topic.is_compacted) for topic in each])
-        topic = np.repeat(view.pair_topic, view.pair_count)
-        return Retention(self._seconds[topic], self._is_compacted[topic].astype(np.bool_))
+            self._of_topics = Retention(
+                np.array([_seconds(topic) for topic in each], np.float64),
+                np.array([bool(topic and topic.is_compacted) for topic in each], np.bool_),
+                np.array([bool(topic and topic.is_deleted_by_size) for topic in each], np.bool_),
+            )
+        return self._of_topics.of(np.repeat(view.pair_topic, view.pair_count))
 
 
 def _seconds(topic: TopicFacts | None) -> float:
@@ -97,6 +99,7 @@ class ClusterState:
     ends_s: float = 0.0  # when the log ends were read last
     missing: Mapping[tuple[str, int], str] = field(default_factory=dict)  # log ends, and why
     edge_turns: EdgeTurns = field(default_factory=EdgeTurns)  # of log starts and stable ends
+    random: np.random.Generator = field(default_factory=np.random.default_rng)
     facts: ClusterFacts = field(default_factory=ClusterFacts)  # as configured
     retention: TopicRetention = field(default_factory=TopicRetention)
     targets: ChosenTargets = field(default_factory=ChosenTargets)

@@ -131,6 +131,13 @@ class TopicConsumer:
                 return None
         return past if self.live_events.protocol_of(past.group) is past.protocol else None
 
+    @property
+    def has_read_the_past(self) -> bool:
+        """Whether all records of the topic have been read, or will have been soon."""
+        settings, is_backfilled = self.settings, self.live_events is None
+        starts_late = settings.start_latest and not self.is_new_topic
+        return is_backfilled and (settings.backfill_earliest or not starts_late)
+
     def follows(self, group: str) -> bool:
         """Whether commits of this group may come from here; our own progress is a group too."""
         return self.accepts(group) or group == self.own_group
@@ -279,6 +286,11 @@ class Sources:
             each.is_caught_up or (each.problem and not each.is_polled)
             for each in self.outside_consumers
         )
+
+    @property
+    def are_members_known(self) -> bool:
+        """Whether a group without records about it has none."""
+        return all(each.has_read_the_past for each in self.topic_consumers)
 
     def read_until_s(self, windows: Windows, groups: Sequence[str]) -> Floats:
         """Up to when the commits of each group have been read, by the consumer that is furthest."""

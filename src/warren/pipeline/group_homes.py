@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warren.model.arrays import Codes, Ints
+from warren.model.window_arrays import is_kafkas
 from warren.sources.group_offsets import partition_of
 from warren.windows.commit_columns import encoded
-from warren.windows.precedence import is_kafkas
 from warren.windows.windows import Windows
 
 EARLIER = 2**56  # more than any partition holds records

@@ -27,8 +27,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from warren.decode.commits import decode, without_long_metadata
 from warren.decode.group_records import parse_group_record
+from warren.evaluate.expiry import expires_s
 from warren.evaluate.judge import JudgeSettings, judge
-from warren.evaluate.measure import expires_s, measure
+from warren.evaluate.measure import measure
 from warren.evaluate.rules import Rule
 from warren.evaluate.warren_evaluator import Facts, deciding, judge_words
 from warren.model.arrays import Floats, Ints
@@ -42,7 +43,9 @@ from warren.pipeline.outside_consumer import OutsideConsumer, groups_by_consumer
 from warren.sources import group_offsets, log_edges, log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, TopicStream
 from warren.sources.outside_changes import OutsideChanges
+from warren.windows.edges_due import edges_due
 from warren.windows.limits import NO_ROOM
+from warren.windows.losses import note_losses
 from warren.windows.readings import readings
 from warren.windows.replaced_topic import replace_topic
 from warren.windows.window_reader import (
@@ -140,13 +143,17 @@ def refresh_topics(
 
 
 def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_s: float) -> None:
-    """Read the log end of every partition whose leader answers in time."""
+    """Read the log end of every partition whose leader answers in time.
+
+    A broker that is known to be silent is not waited for: the others' ends would be as old.
+    """
     if cluster.topics is None:
         return
     with cluster.lock:
         asked_s = cluster.clock()
         cluster.windows.ends.rows.begin_round(asked_s)
-    ends = log_ends.fetch_ends(admin, cluster.topics.leaders, timeout_s=timeout_s)
+    leaders, silent = log_ends.apart(cluster.topics.leaders, {*cluster.silent_brokers})
+    ends = log_ends.fetch_ends(admin, leaders, timeout_s=timeout_s)
     with cluster.lock:
         cluster.windows.set_log_ends(
             ends.table,
@@ -155,12 +162,12 @@ def refresh_ends(cluster: ClusterState, admin: AdminClient, now: float, timeout_
             now_s=cluster.clock(),  # earlier commits may be older than some of these ends
             asked_s=asked_s,
         )
-        cluster.missing = ends.missing
+        cluster.missing = {**ends.missing, **dict.fromkeys(silent, log_ends.NO_ANSWER)}
         if len(ends.table) or not cluster.topics.leaders:
             cluster.ends_s = now
 
 
-def refresh_edges(cluster: ClusterState, admin: AdminClient, timeout_s: float) -> None:
+def refresh_edges(cluster: ClusterState, fetch: log_edges.Fetch) -> None:
     """Read log starts and stable ends of topics that groups read, each round those of some.
 
     They are read after the ends: a stable end before the log end shows an open transaction. Who did
@@ -169,12 +176,13 @@ def refresh_edges(cluster: ClusterState, admin: AdminClient, timeout_s: float) -
     if cluster.topics is None:
         return
     with cluster.lock:
-        read = read_topics(cluster.windows)
+        read, due = read_topics(cluster.windows), edges_due(cluster.windows, cluster.random)
         between_s = cluster.windows.ends.rows.between_s
-    asked = cluster.edge_turns.choose(read, cluster.topics, cluster.missing.keys(), between_s)
-    edges = log_edges.fetch_edges(admin, cluster.topics.leaders, asked, timeout_s)
+    silent = cluster.missing.keys()
+    asked = cluster.edge_turns.choose(read, cluster.topics, silent, between_s, due)
+    edges = fetch(cluster.topics.leaders, asked)
     with cluster.lock:
-        held = cluster.windows.ends.refresh_edges(edges.starts, edges.stable)
+        held = cluster.windows.ends.refresh_edges(edges.starts, edges.stable, cluster.clock())
     cluster.edge_turns.note(asked, edges.missing, held, cluster.topics.ids)
 
 
@@ -248,11 +256,13 @@ def judge_cluster(
         policies = cluster.policies.of_lines(cluster.windows, view)
         verdicts = judge(view, settings, now_s, gone := cluster.gone_groups(view.groups, now_s))
         view.stopped[view.rows] = verdicts.partitions.rule == Rule.STOPPED
+        note_losses(cluster.windows, view)
+        kept_s = cluster.facts.offsets_retention_s
         numbers = measure(
             readings(cluster.windows, view, now_s, policies),
             verdicts.groups.first,
             cluster.retention.of_lines(cluster.facts, view),
-            expires_s(life, len(view.groups), cluster.facts.offsets_retention_s, now_s),
+            expires_s(view, life, kept_s, now_s, are_members_known=sources.are_members_known),
         )
         cluster.targets.choose(cluster.windows, view, numbers.partitions, cluster.ends_s)
         facts = Facts(

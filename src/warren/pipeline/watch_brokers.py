@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import structlog
@@ -22,6 +22,7 @@ from warren.pipeline.consumers import TopicConsumer
 from warren.pipeline.probes import Probes
 from warren.sources import log_ends
 from warren.sources.group_offsets import OFFSETS_TOPIC
+from warren.sources.log_edges import fetch_edges
 from warren.sources.log_ends import LATEST, Partition, TopicListing
 
 log = structlog.get_logger()
@@ -215,7 +216,8 @@ class Watcher:
         if self._wants_topics(now):
             self._refresh_topics(now)
         steps.refresh_ends(self._cluster, self._admin, now, self._in_time_s)
-        steps.refresh_edges(self._cluster, self._admin, self._in_time_s)
+        fetch = partial(fetch_edges, self._admin, timeout_s=self._in_time_s)
+        steps.refresh_edges(self._cluster, fetch)
         self._cluster.log_no_room()
         if self._reaps and time.monotonic() - self._reaped >= self._settings.groups_reaper_refresh:
             self._reaped = time.monotonic()

@@ -3,11 +3,13 @@
 A partition's stable end is where readers of committed data stop: before its oldest open
 transaction. A request of that isolation may ask for the start of some partitions and for the stable
 end of others. So partitions take turns: each is asked for its start in one of six rounds, and for
-its stable end in another; where a transaction was open lately, in every round but those of starts.
-Rounds that are far apart have fewer turns, so that a minute or two is enough for all partitions.
+its stable end in another. Rounds that are far apart have fewer turns, so that a minute or two is
+enough for all partitions. In the other rounds those are asked where one of the two matters now:
+stable ends where a transaction was open lately, and what is due because of where groups stand.
+Where both matter, they are asked for by turns.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -32,6 +34,7 @@ ALL_WITHIN_S = 60.0  # every partition has its turns, where two rounds fit into 
 LATELY = 60 * TURNS  # rounds in which a topic counts as one with transactions
 
 Asked = Mapping[Partition, OffsetSpec]  # EARLIEST: its start; LATEST: its stable end
+Due = tuple[Collection[Partition], Collection[Partition]]  # starts, and stable ends
 
 
 class Edges(NamedTuple):
@@ -44,6 +47,9 @@ class Edges(NamedTuple):
     starts: pa.Table
     stable: pa.Table
     missing: Mapping[Partition, str]
+
+
+Fetch = Callable[[Mapping[Partition, int], Asked], Edges]  # `fetch_edges` of some client
 
 
 def fetch_edges(
@@ -82,6 +88,7 @@ class EdgeTurns:
         listing: TopicListing,
         silent: AbstractSet[Partition],
         between_s: float = 0,
+        due: Due = ((), ()),
     ) -> Asked:
         """Whom to ask what, of these topics, in the next round; nothing of silent partitions.
 
@@ -90,31 +97,35 @@ class EdgeTurns:
         self._round += 1
         turns = min(max(int(ALL_WITHIN_S / between_s), 2), TURNS) if between_s else TURNS
         known, self._topics = self._topics, {}
+        starts, stable = dict.fromkeys(due[0], EARLIEST), dict.fromkeys(due[1], LATEST)
         asked: dict[Partition, OffsetSpec] = {}
         for name in topics:
             identity = name, listing.ids.get(name)
-            place = len(self._topics)
-            topic = known.get(identity) or _Topic(place, self._round)
+            topic = known.get(identity) or _Topic(len(self._topics), self._round)
             self._topics[identity] = topic
-            asked |= self._turns(name, topic, listing.counts.get(name, 0), turns)
+            partitions = [(name, each) for each in range(listing.counts.get(name, 0))]
+            asked |= self._turns(partitions, topic, turns)
+            if topic.held_round is not None and self._round - topic.held_round <= LATELY:
+                stable |= dict.fromkeys(partitions, LATEST)
         of_topics = {name for name, _ in self._topics}
-        again = {each: edge for each, edge in self._again.items() if each[0] in of_topics}
-        return {each: edge for each, edge in (asked | again).items() if each not in silent}
+        wanted = starts | stable if self._round % 2 else stable | starts
+        wanted = wanted | asked | self._again  # what is owed comes first
+        return {
+            each: edge
+            for each, edge in wanted.items()
+            if each not in silent and each[0] in of_topics
+        }
 
     def _turns(
-        self, name: str, topic: _Topic, count: int, turns: int
+        self, partitions: Sequence[Partition], topic: _Topic, turns: int
     ) -> dict[Partition, OffsetSpec]:
         """First everybody's start, then everybody's stable end, then a part of both."""
         age = self._round - topic.first_round
         if age < 2:
-            return dict.fromkeys(((name, each) for each in range(count)), (EARLIEST, LATEST)[age])
+            return dict.fromkeys(partitions, (EARLIEST, LATEST)[age])
         first = -(topic.place + self._round) % turns
-        is_held = topic.held_round is not None and self._round - topic.held_round <= LATELY
-        stable = range(count) if is_held else range((first + turns // 2) % turns, count, turns)
-        asked = dict.fromkeys(((name, each) for each in stable), LATEST)
-        return asked | dict.fromkeys(
-            ((name, each) for each in range(first, count, turns)), EARLIEST
-        )
+        stable = partitions[(first + turns // 2) % turns :: turns]
+        return dict.fromkeys(stable, LATEST) | dict.fromkeys(partitions[first::turns], EARLIEST)
 
     def note(
         self,

@@ -221,6 +221,16 @@ def renew_leaders(admin: AdminClient, timeout_s: float = TIMEOUT_S) -> None:
     admin.list_topics(timeout=timeout_s)
 
 
+def apart(
+    leaders: Mapping[Partition, int], silent: AbstractSet[int]
+) -> tuple[Mapping[Partition, int], list[Partition]]:
+    """The partitions of brokers that may answer with their leaders, and those of silent ones."""
+    if not silent:
+        return leaders, []
+    others = {each: leader for each, leader in leaders.items() if leader not in silent}
+    return others, [each for each in leaders if each not in others]
+
+
 def fetch_ends(
     admin: AdminClient,
     leaders: Mapping[Partition, int],

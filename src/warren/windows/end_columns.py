@@ -7,11 +7,12 @@ between two of them stays a tenth of the age that they tell.
 
 A column has four bytes for each partition: how far its end lies above the partition's base. Zero
 says only that the end was not above the base. A partition that a round has no answer for keeps its
-value, but is marked: it is no evidence that a record was not there yet.
+value, but is marked: it is no evidence that a record was not there yet. Rounds with the same marks
+share them.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -24,17 +25,21 @@ KEPT_S = 8 * 86_400.0
 WIDTH = 0.1  # of the age: how far two columns may be apart
 CLOSE_S = 2.0  # groups may be read up to this much less far than the oldest of what is read
 # With more partitions than fit, the columns that tell least for their age go first.
-ROOM_BYTES = 476_000_000
+ROOM_BYTES = 500_000_000
+MOST_SPARE = 16_384  # rows, which new topics take without copying every column
 FEWEST, MOST = 64, 1024
 TOP = 2**32 - 1
 ABOVE_BASE = 2**31  # where the newest end is after a base was raised
+
+
+Bits = npt.NDArray[np.uint8]
 
 
 class Column(NamedTuple):
     asked_s: float
     answered_s: float
     above: UInts  # by row: the end minus the row's base
-    unanswered: npt.NDArray[np.uint8] | None  # a bit for each row; None: all were answered
+    unanswered: Bits | None  # a bit for each row; None: all were answered
 
 
 class Seen(NamedTuple):
@@ -52,6 +57,8 @@ class EndColumns:
         self.columns: list[Column] = []
         self.base: Ints = np.zeros(0, np.int64)
         self.known_s: Floats = np.zeros(0)  # when the first answer was asked for; 0: none yet
+        self.cut_s: UInts = np.zeros(0, np.uint32)  # its end was seen to have gone back; 0: never
+        self.was_cut = False  # any was
         self._is_shared = False
 
     @property
@@ -64,9 +71,16 @@ class EndColumns:
 
     @property
     def nbytes(self) -> int:
-        masks = [each.unanswered for each in self.columns if each.unanswered is not None]
-        above = sum(each.above.nbytes for each in self.columns)
-        return above + self.base.nbytes + self.known_s.nbytes + sum(mask.nbytes for mask in masks)
+        return self._of_rows + self._of_marks + sum(each.above.nbytes for each in self.columns)
+
+    @property
+    def _of_rows(self) -> int:
+        return self.base.nbytes + self.known_s.nbytes + self.cut_s.nbytes
+
+    @property
+    def _of_marks(self) -> int:
+        marks = {id(each.unanswered): each.unanswered for each in self.columns}
+        return sum(mask.nbytes for mask in marks.values() if mask is not None)
 
     def add(self, asked_s: float, answered_s: float, end: Ints, answered: Mask) -> None:
         """Add a round: the newest end of every row, and which of them were answered this time."""
@@ -83,15 +97,22 @@ class EndColumns:
         self.known_s = np.minimum(self.known_s, asked_s)
         first = np.flatnonzero(answered & (self.known_s[:size] == 0))
         self.base[first], self.known_s[first] = bounds.minus(end[first], 1), asked_s
-        self._take_back(end, answered, asked_s)
+        self._take_back(end, answered, (asked_s, answered_s))
         self._raise(end, answered)
         above = np.zeros(len(self.base), np.uint32)
         known = self.known_s[:size] > 0
         above[:size][known] = np.clip(bounds.minus(end, self.base[:size])[known], 0, TOP)
         silent = known & ~answered
         mask = np.packbits(silent) if silent.any() else None
-        self.columns.append(Column(asked_s, answered_s, above, mask))
+        self.append(Column(asked_s, answered_s, above, mask))
         self.trim()
+
+    def append(self, column: Column) -> None:
+        """Add a column behind the others; one marked like the last shares its marks."""
+        mask, before = column.unanswered, self.columns[-1].unanswered if self.columns else None
+        if mask is not None and before is not None and np.array_equal(mask, before):
+            column = column._replace(unanswered=before)
+        self.columns.append(column)
 
     def trim(self) -> None:
         """Drop the columns that do not fit into memory."""
@@ -99,11 +120,15 @@ class EndColumns:
             del self.columns[dispensable([each.answered_s for each in self.columns])]
 
     def _most(self) -> int:
-        fits = ROOM_BYTES // (np.dtype(np.uint32).itemsize * max(len(self.base), 1))
+        room = ROOM_BYTES - self._of_rows - self._of_marks
+        fits = room // (np.dtype(np.uint32).itemsize * max(len(self.base), 1))
         return min(max(fits, FEWEST), MOST)
 
-    def _take_back(self, end: Ints, answered: Mask, asked_s: float) -> None:
-        """An end that went back was never beyond where it is now, as far as today's records go."""
+    def _take_back(self, end: Ints, answered: Mask, round_s: tuple[float, float]) -> None:
+        """An end that went back was never beyond where it is now, as far as today's records go.
+
+        It may have gone back further and have grown since: so all of them may be new.
+        """
         if not self.columns:
             return
         size = len(end)
@@ -112,11 +137,18 @@ class EndColumns:
         if not len(back):
             return
         self._own()
+        asked_s, answered_s = round_s
+        self.cut_s[back], self.was_cut = min(math.ceil(answered_s), TOP), True
         wiped = back[above[back] <= 0]  # even below the base
         for each in self.columns:
             each.above[wiped] = np.minimum(each.above[wiped], 1)
             each.above[back] = np.minimum(each.above[back], np.maximum(above[back], 1))
         self.base[wiped], self.known_s[wiped] = bounds.minus(end[wiped], 1), asked_s
+
+    def is_uncut(self, rows: Ints, moment_s: Floats) -> Mask:
+        """Whether a row was not cut at a moment, nor since."""
+        mask: Mask = moment_s >= self.cut_s[rows]
+        return mask
 
     def _raise(self, end: Ints, answered: Mask) -> None:
         """Raise the bases of rows whose end no longer fits into four bytes above them."""
@@ -223,7 +255,7 @@ class EndColumns:
     def clear(self, rows: Ints) -> None:
         rows = rows[rows < len(self.base)]
         self._own()
-        self.base[rows] = self.known_s[rows] = 0
+        self.base[rows] = self.known_s[rows] = self.cut_s[rows] = 0
         for each in self.columns:
             each.above[rows] = 0
 
@@ -232,10 +264,11 @@ class EndColumns:
             return
         self._grow(int(max(source.max(), target.max())) + 1)
         self._own()
-        self.base[target], self.known_s[target] = self.base[source], self.known_s[source]
-        for at, each in enumerate(self.columns):
+        for of_row in (self.base, self.known_s, self.cut_s):
+            of_row[target] = of_row[source]
+        for each in self.columns:
             each.above[target] = each.above[source]
-            self.columns[at] = each._replace(unanswered=_moved(each.unanswered, source, target))
+        self._mark(lambda mask: _moved(mask, source, target))
 
     def keep(self, rows: Ints) -> None:
         if not self.columns:
@@ -243,19 +276,27 @@ class EndColumns:
         self._grow(int(rows.max(initial=-1)) + 1)
         self._is_shared = False
         self.base, self.known_s = self.base[rows], self.known_s[rows]
-        for at, each in enumerate(self.columns):
-            mask = each.unanswered
-            kept = None if mask is None else np.packbits(_bit(mask, rows).astype(np.bool_))
-            self.columns[at] = each._replace(above=each.above[rows], unanswered=kept)
+        self.cut_s = self.cut_s[rows]
+        self.columns = [each._replace(above=each.above[rows]) for each in self.columns]
+        self._mark(lambda mask: np.packbits(_bit(mask, rows).astype(np.bool_)))
+
+    def _mark(self, anew: Callable[[Bits], Bits]) -> None:
+        """Change the marks of all columns; those that share them go on to do so."""
+        masks = {id(each.unanswered): each.unanswered for each in self.columns}
+        changed = {name: None if mask is None else anew(mask) for name, mask in masks.items()}
+        self.columns = [
+            each._replace(unanswered=changed[id(each.unanswered)]) for each in self.columns
+        ]
 
     def _grow(self, size: int) -> None:
         had = len(self.base)
         if size <= had:
             return
-        spare = np.zeros(size + size // 16 - had)
+        spare = np.zeros(size + min(size // 16, MOST_SPARE) - had)
         self.base = np.concatenate([self.base, spare.astype(np.int64)])
         self.known_s = np.concatenate([self.known_s, spare])
         more = spare.astype(np.uint32)
+        self.cut_s = np.concatenate([self.cut_s, more])
         for at, each in enumerate(self.columns):
             self.columns[at] = each._replace(above=np.concatenate([each.above, more]))
         self._is_shared = False
@@ -287,15 +328,15 @@ def _by_value(values: npt.NDArray[np.uint16]) -> Iterator[tuple[int, Ints | slic
         yield value, in_order[ends[value] - counts[value] : ends[value]]
 
 
-def _bit(mask: npt.NDArray[np.uint8], rows: Ints) -> npt.NDArray[np.uint8]:
+def _bit(mask: Bits, rows: Ints) -> Bits:
     """1 for each row that is set in a packed mask; rows beyond it are not."""
     there = rows < 8 * len(mask)
     byte = mask[np.where(there, rows >> 3, 0)]
-    bit: npt.NDArray[np.uint8] = np.where(there, byte >> (7 - (rows & 7)) & 1, 0).astype(np.uint8)
+    bit: Bits = np.where(there, byte >> (7 - (rows & 7)) & 1, 0).astype(np.uint8)
     return bit
 
 
-def unpacked(mask: npt.NDArray[np.uint8], size: int) -> Mask:
+def unpacked(mask: Bits, size: int) -> Mask:
     """A packed mask as one of `size` rows."""
     bits = np.zeros(size, np.bool_)
     some = np.unpackbits(mask)[:size]
@@ -303,11 +344,7 @@ def unpacked(mask: npt.NDArray[np.uint8], size: int) -> Mask:
     return bits
 
 
-def _moved(
-    mask: npt.NDArray[np.uint8] | None, source: Ints, target: Ints
-) -> npt.NDArray[np.uint8] | None:
-    if mask is None:
-        return None
+def _moved(mask: Bits, source: Ints, target: Ints) -> Bits:
     bits = np.unpackbits(mask)
     longer = np.zeros(max(len(bits), int(target.max()) + 1), np.uint8)
     longer[: len(bits)] = bits

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from warren.model.arrays import Counts, Floats, Ints, Mask, Singles
 from warren.model.board import NO_END, TopicEnds
+from warren.windows import edge_readings
 from warren.windows.commit_columns import encoded
 from warren.windows.end_columns import EndColumns, dispensable
 from warren.windows.grid import CHUNK, push
@@ -47,10 +48,18 @@ class EndRows(Rows):
     slow_rate: Singles  # likewise, over ten minutes
     start: Ints  # the log start, if it has one
     has_start: Mask
-    stable: Ints  # where readers of committed data stop, if an open transaction holds them back
-    is_held: Mask
+    start_s: Floats  # when that was answered; 0: never
+    start_before: Ints  # the answer before
+    start_before_s: Floats
+    stable: Ints  # where readers of committed data stop
+    stable_s: Floats
+    stable_before: Ints
+    stable_before_s: Floats
+    is_held: Mask  # an open transaction holds them back
+    was_held: Mask  # or one did, ever
     start_was: Ints  # in the round before, and when it was another; see `paces`
     start_changed_s: Floats  # 0: no start was read
+    start_every_s: Singles  # usually from one move to the next; 0: it has not moved, NaN: once
     start_pace: Singles
 
     def __init__(self, intervals: int) -> None:
@@ -66,23 +75,33 @@ class EndRows(Rows):
                 "start": ((), np.int64),
                 "has_start": ((), np.bool_),
                 "stable": ((), np.int64),
+                **dict.fromkeys(("start_before", "stable_before"), ((), np.int64)),
+                **dict.fromkeys(edge_readings.TIMES, ((), np.float64)),
                 "is_held": ((), np.bool_),
+                "was_held": ((), np.bool_),
                 "start_was": ((), np.int64),
                 "start_changed_s": ((), np.float64),
+                "start_every_s": ((), np.float32),
                 "start_pace": ((), np.float32),
             },
-            unsaved=("start", "has_start", "stable", "is_held"),
+            unsaved=(
+                *("start", "has_start", "start_before", "stable", "stable_before"),
+                *("is_held", "was_held", *edge_readings.TIMES),
+            ),
         )
         self.intervals = intervals
         self.rounds: list[EndsRound] = []  # oldest first
+        self.has_moved_starts = False  # since losses were counted
         self.between_s = 0.0  # usually, from one round to the next; 0: not known yet
         self.past = EndColumns()
         self.asked_s: Floats = np.zeros(0)  # of the past rounds, and of one that goes on
 
     def clear(self, rows: Ints) -> None:
         self.filled[rows] = 0
-        self.has_start[rows] = self.is_held[rows] = False
-        self.start_changed_s[rows] = 0
+        self.has_start[rows] = self.is_held[rows] = self.was_held[rows] = False
+        self.start_changed_s[rows] = self.start_every_s[rows] = 0
+        for name in edge_readings.TIMES:
+            getattr(self, name)[rows] = 0
         for each in self.rounds:
             known = rows[rows < len(each.newest)]
             each.newest[known] = each.lowest[known] = NOT_THERE
@@ -159,6 +178,11 @@ class EndRows(Rows):
             newest[some] = each.newest[rows[some]]
             lowest[some] = each.lowest[rows[some]]
         return newest, lowest
+
+    def before_newest(self, rows: Ints) -> Ints:
+        """The end that came before the newest; the newest, if none is remembered."""
+        before: Ints = self.ends[rows, max(self.intervals - 2, 0)]
+        return before
 
     def push(self, rows: Ints, offsets: Ints, now_s: float) -> None:
         for start in range(0, len(rows), CHUNK):
@@ -245,18 +269,22 @@ class LogEnds:
         self.rows.push(rows[in_order], ends["offset"].to_numpy()[in_order], now_s)
         self.rows.finish_round(now_s if asked_s is None else asked_s, now_s, rows)
 
-    def refresh_edges(self, starts: pa.Table, stable: pa.Table) -> list[str]:
+    def refresh_edges(
+        self, starts: pa.Table, stable: pa.Table, answered_s: float | None = None
+    ) -> list[str]:
         """Take in log starts and stable ends; returns the topics with an open transaction.
 
         A stable end that was read after the log end it is compared with, and is not before it,
-        holds nobody back.
+        holds nobody back. `answered_s` is when they came; without it they are of the moment when
+        log ends were asked for.
         """
         self._of_topics = None
+        if answered_s is None:
+            answered_s = float(self.rows.asked_s[-1]) if len(self.rows.asked_s) else 0.0
         rows, offsets, _ = self.known(starts)
-        self.rows.start[rows], self.rows.has_start[rows] = offsets, True
+        edge_readings.set_starts(self.rows, rows, offsets, answered_s)
         rows, offsets, topics = self.known(stable)
-        is_held = (offsets < self.rows.newest[rows]) & (self.rows.filled[rows] > 0)
-        self.rows.stable[rows], self.rows.is_held[rows] = offsets, is_held
+        is_held = edge_readings.set_stable(self.rows, rows, offsets, answered_s)
         held: list[str] = topics.filter(pa.array(is_held)).unique().to_pylist()
         return held
 
@@ -269,6 +297,14 @@ class LogEnds:
         rows = (base[codes] + partition)[is_known]
         some = offsets.filter(pa.array(is_known))
         return rows, some["offset"].to_numpy(), some["topic"]
+
+    def places(self, rows: Ints) -> list[tuple[str, int]]:
+        """The topic and the partition of each row."""
+        numbers = np.flatnonzero(self.blocks.count)
+        numbers = numbers[np.argsort(self.blocks.base[numbers])]
+        of = numbers[np.searchsorted(self.blocks.base[numbers], rows, side="right") - 1]
+        topics = (self.topics[number] for number in of.tolist())
+        return [*zip(topics, (rows - self.blocks.base[of]).tolist(), strict=True)]
 
     def where(self, topics: list[str]) -> tuple[Ints, Ints]:
         """First row and number of partitions of each topic; an unknown topic has none."""

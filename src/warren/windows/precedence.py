@@ -10,21 +10,16 @@ group that moves from one to the other is followed.
 
 import numpy as np
 
-from warren.model.arrays import Ints, Mask
+from warren.model.window_arrays import is_kafkas
 from warren.windows.pending import Key
 from warren.windows.windows import Windows
 
 BELOW_KAFKA = -(2**62)
-KAFKAS_FIRST = -(2**61)
 PATIENCE_MS = 60_000  # two commits of one moment may arrive in any order
 
 
 def outside_order(order: int) -> int:
     return BELOW_KAFKA + order % 2**61
-
-
-def is_kafkas(order: Ints) -> Mask:
-    return order >= KAFKAS_FIRST
 
 
 class Precedence:
@@ -36,7 +31,7 @@ class Precedence:
     def admits(self, windows: Windows, key: Key, committed_ms: int, order: int) -> bool:
         """Whether a commit from outside counts; if so, prepares its window for it."""
         row = _row(windows, key)
-        if row < 0 or windows.grid.order[row, -1] < KAFKAS_FIRST:
+        if row < 0 or not is_kafkas(windows.grid.order[row, -1]):
             self._unanswered_ms.pop(key, None)
             return True
         kafkas_ms = int(windows.grid.last_ms[row])
@@ -57,7 +52,7 @@ class Precedence:
         """Whether a removal outside removes the window: not if the window is Kafka's."""
         self._unanswered_ms.pop(key, None)
         row = _row(windows, key)
-        return row < 0 or bool(windows.grid.order[row, -1] < KAFKAS_FIRST)
+        return row < 0 or not is_kafkas(windows.grid.order[row, -1])
 
 
 def groups_outside(windows: Windows) -> set[str]:

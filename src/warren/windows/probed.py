@@ -61,7 +61,7 @@ def times(
 def _is_still(windows: Windows, view: WindowArrays, row: Ints, at: Ints) -> Mask:
     """Neither the offset nor the log end has moved lately; the offset may be committed again."""
     ends, memory = windows.ends.rows, windows.grid.memory
-    same = (ends.filled[at] > 1) & (ends.ends[at, -2] == ends.newest[at])
+    same = (ends.filled[at] > 1) & (ends.before_newest(at) == ends.newest[at])
     is_known = (memory.known_ms[row] > 0) & (memory.known_offset[row] == view.offset[row, -1])
     moved_ms = np.where(is_known, memory.moved_ms[row], view.last_ms[row])
     is_old: Mask = moved_ms <= (ends.seen_s[at] - STILL_S) * MS

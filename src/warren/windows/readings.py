@@ -11,11 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from warren.model.arrays import Floats, Ints, Mask
-from warren.model.line_readings import Looked, Readings
+from warren.model.judgement import Word
+from warren.model.line_readings import Committed, Looked, Readings
 from warren.model.policies import COMMITTED, UNCOMMITTED, LinePolicies
 from warren.model.window_arrays import WindowArrays, span
 from warren.windows.alignment import committed_at
+from warren.windows.edge_readings import STABLE, START, edge_at
 from warren.windows.end_columns import EndColumns
+from warren.windows.end_history import EndRows
 from warren.windows.probed import looked_at
 from warren.windows.windows import Windows
 
@@ -81,13 +84,21 @@ def _read(
     has_commit, end = view.filled[at] > 0, view.newest_end[some]
     offset = np.where(has_commit, view.offset[at, -1], 0)
     start, has_start = ends.start[end_at], ends.has_start[end_at]
-    next_offset = np.where(has_start, np.maximum(offset, start), offset)
+    same_moment = _same_moment(windows, lines, column)
+    start_then = _start_then(ends, lines, same_moment)
+    first = np.where(has_start, np.maximum(offset, start), offset)
+    oldest = first if start_then is start else np.maximum(offset, start_then)
     looked, is_held = looked_at(windows.grid, lines.row, at), ends.is_held[end_at]
     if lines.isolation:
         is_held = is_held & ~lines.isolation[1]
     if looked is not None:
         looked = _as_they_read(looked, lines.isolation) if lines.isolation else looked
-        next_offset[looked.line] = np.maximum(next_offset[looked.line], looked.readable)
+        if start_then is not start:  # what retention has taken since could be read then
+            looked = looked.of(start_then[looked.line] == start[looked.line])
+        oldest = oldest.copy()
+        for offsets, readable in ((first, looked.readable), (oldest, looked.readable_by_any)):
+            offsets[looked.line] = np.maximum(offsets[looked.line], readable)
+    word = windows.grid.memory.word[at]
     return Readings(
         # A commit that was read before its turn is of its own moment.
         as_of_s=np.clip(windows.grid.written_s[at], as_of_s, max(now_s, 0)),
@@ -95,13 +106,16 @@ def _read(
         commit=offset,
         end=end,
         has_end=ends.filled[end_at] > 0,
-        **_visible(ends.past, lines.end_row, column, next_offset, end)._asdict(),
-        **_same_moment(windows, lines, column)._asdict(),
+        **_visible(ends.past, lines.end_row, column, (first, oldest), end)._asdict(),
+        **same_moment._asdict(),
         start=start,
         has_start=has_start,
+        start_then=start_then,
         stable=ends.stable[end_at],
         is_held=is_held,
-        is_stuck=_is_stuck(view, at),
+        committed=_committed(ends, lines, same_moment.then_s),
+        is_stuck=word == np.uint8(Word.STALL),
+        has_stopped=word == np.uint8(Word.STOP),
         **windows.paces.of_lines(at, end_at, as_of_s)._asdict(),
         reads_committed=lines.isolation and lines.isolation[0],
         looked=looked,
@@ -117,24 +131,52 @@ def _as_they_read(looked: Looked, isolation: tuple[Mask, Mask]) -> Looked:
     )
 
 
-def _is_stuck(view: WindowArrays, at: slice | Ints) -> Mask:
-    """A whole window of commits at one offset, which was behind the log end all the time."""
-    first, last = view.offset[at, 0], view.offset[at, -1]
-    is_stuck: Mask = (view.filled[at] > 1) & (first == last) & (view.lag[at, 0] > 0)
-    return is_stuck
+def _start_then(ends: EndRows, lines: _Lines, then: _Then) -> Ints:
+    """The log start of each line at its moment, where it matters; it may have been read later."""
+    start: Ints = ends.start[lines.end_at]
+    passed = np.flatnonzero(start > then.commit_then)
+    end_row, then_s = lines.end_row[passed], then.then_s[passed]
+    later = then_s < ends.start_s[end_row]
+    if later.any():
+        start = start.copy()
+        start[passed[later]] = edge_at(ends, START, end_row[later], then_s[later])
+    return start
 
 
-def _visible(past: EndColumns, end_row: Ints, column: Ints, offset: Ints, end: Ints) -> _Visible:
-    """Between which moments the record at each offset became visible, and a guess."""
+def _committed(ends: EndRows, lines: _Lines, then_s: Floats) -> Committed | None:
+    """How far committed data reached then, of logs with transactions; None: there are none."""
+    has_some = ends.was_held[lines.end_at]
+    if lines.isolation:
+        has_some = has_some & ~lines.isolation[1]
+    line = np.flatnonzero(has_some)
+    if not len(line):
+        return None
+    return Committed(line, edge_at(ends, STABLE, lines.end_row[line], then_s[line]))
+
+
+def _visible(
+    past: EndColumns, end_row: Ints, column: Ints, offsets: tuple[Ints, Ints], end: Ints
+) -> _Visible:
+    """Between which moments the first unread record became visible, and a guess.
+
+    The second offsets are of the oldest record that may be unread.
+    """
+    offset, oldest = offsets
     asked_s, answered_s = np.append(past.asked_s, -np.inf), np.append(past.answered_s, np.inf)
     not_yet_s, visible_s = asked_s[column], np.full(len(end_row), np.inf)
     perhaps_s = visible_s.copy()
     unread = np.flatnonzero(end > offset)
     seen = past.find(end_row[unread], offset[unread])
-    not_yet_s[unread], visible_s[unread] = asked_s[seen.before], answered_s[seen.after]
+    not_yet_s[unread] = asked_s[seen.before]
+    visible_s[unread] = answered_s[seen.after]
+    if past.was_cut:
+        visible_s[unread] = np.maximum(visible_s, past.cut_s[end_row])[unread]
     middle_s = np.append((asked_s[:-1] + answered_s[:-1]) / 2, np.nan)
     since_s, until_s = middle_s[seen.before], middle_s[seen.after]
     perhaps_s[unread] = since_s + seen.between * (until_s - since_s)
+    older = np.flatnonzero((oldest < offset) & (end > oldest))
+    if len(older):
+        not_yet_s[older] = asked_s[past.find(end_row[older], oldest[older]).before]
     return _Visible(not_yet_s, visible_s, perhaps_s)
 
 
@@ -153,4 +195,7 @@ def _same_moment(windows: Windows, lines: _Lines, column: Ints) -> _Then:
         most[moved] = np.where(real == most[moved], most[moved], -1)
     end_most, has_most = past.ends(end_row, most)
     end_least, has_least = past.ends(end_row, np.where(column >= 0, least, -1))
+    if past.was_cut:
+        has_most &= past.is_uncut(end_row, asked_s[np.minimum(most, len(asked_s) - 1)])
+        has_least &= past.is_uncut(end_row, np.ceil(np.append(past.answered_s, -np.inf))[least])
     return _Then(stated_s, commit, end_least, has_least, end_most, has_most)

@@ -79,6 +79,7 @@ def _past_columns(ends: EndRows, rows: Ints) -> RawColumns:
         PAST_TIMES: (times, np.arange(len(times))),
         "past_base": (ends.past.base.copy(), rows),
         "past_known_s": (ends.past.known_s.copy(), rows),
+        "past_cut_s": (ends.past.cut_s.copy(), rows),
     }
     for number, each in enumerate(rounds):
         columns[f"past_{number}"] = each.above, rows
@@ -136,14 +137,15 @@ def _restore_past(ends: EndRows, arrays: Arrays) -> None:
             raise ValueError(f"{len(arrays[name])} rows of {name} for {ends.size} partitions")
         return arrays[name]
 
-    rounds = []
     for number, (asked_s, answered_s) in enumerate(arrays[PAST_TIMES].tolist()):
         name = f"past_{number}"
         silent = f"{name}_unanswered"
         mask = np.packbits(column(silent)) if silent in arrays else None
-        rounds.append(Column(asked_s, answered_s, column(name), mask))
-    ends.past.columns = rounds
+        ends.past.append(Column(asked_s, answered_s, column(name), mask))
     ends.past.base, ends.past.known_s = column("past_base"), column("past_known_s")
+    has_cuts = "past_cut_s" in arrays
+    ends.past.cut_s = column("past_cut_s") if has_cuts else np.zeros(ends.size, np.uint32)
+    ends.past.was_cut = bool(ends.past.cut_s.any())
     ends.asked_s = ends.past.asked_s
 
 
@@ -184,7 +186,7 @@ def _fill(prefix: str, rows: Rows, arrays: Arrays) -> None:
     """Fill the rows, which were reserved in the order they were saved in."""
     for name in rows.saved:
         saved = arrays.get(f"{prefix}_{_source(prefix, name, arrays)}")
-        if saved is None and name in FIELDS:  # an older Warren did not remember it
+        if saved is None and name in NOT_REMEMBERED:
             continue
         if saved is None:
             raise KeyError(f"{prefix}_{name}")
@@ -193,7 +195,8 @@ def _fill(prefix: str, rows: Rows, arrays: Arrays) -> None:
         getattr(rows, name)[: rows.size] = saved
 
 
-# Columns that an older snapshot does not have, and which of its columns stand for them.
+# Columns that an older snapshot may lack, and others for which another of its columns stands.
+NOT_REMEMBERED = {*FIELDS, "start_every_s"}
 _LATER = {"last_owner": "owner", "last_client": "client"}
 
 
