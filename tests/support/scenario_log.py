@@ -83,6 +83,7 @@ class ScenarioLog:
     logs: dict[Where, Log] = field(default_factory=dict)
     retention_s: dict[str, float] = field(default_factory=dict)
     is_away: bool = False
+    clock_s: float = 0.0  # how far the clock that commits are stamped by is ahead
     _generation: dict[str, int] = field(default_factory=dict)
     _committed: dict[str, set[Where]] = field(default_factory=dict)  # what a deletion has to clear
     fresh: list[Written] = field(default_factory=list)  # records of the offsets topic
@@ -138,7 +139,7 @@ class ScenarioLog:
             case "commit", [topic, partition, offset]:
                 where = (self.prefix + topic, partition)
                 self._committed.setdefault(group, set()).add(where)
-                value = commit_value(offset, int((BEGIN_S + at_s) * 1000))
+                value = commit_value(offset, int((BEGIN_S + at_s + self.clock_s) * 1000))
                 self._append(at_s, commit_key(group, *where), value)
             case "forget", [topic, partition]:
                 where = (self.prefix + topic, partition)

@@ -156,6 +156,8 @@ class Run:
             prefix: ScenarioLog.of(each["topics"], prefix)
             for prefix, each in self.scenarios.items()
         }
+        for prefix, each in self.scenarios.items():
+            self.logs[prefix].clock_s = each.get("settings", {}).get("commit_clock_s", 0.0)
         self.asked = {prefix: asked(each) for prefix, each in self.scenarios.items()}
         self.heard = {name: Heard(name, self.scenarios) for name in EVALUATORS}
         self.now_s = 0.0

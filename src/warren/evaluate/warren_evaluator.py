@@ -105,7 +105,7 @@ class _Said(NamedTuple):
 def _regular(memory: Memory, past: Past, rows: Ints, first: Ints) -> Singles:
     """The longest regular pause of each line; its group's while it has been seen too little."""
     own = np.zeros(len(rows), np.float32)
-    pausing = np.flatnonzero(memory.woke_s[rows] > 0)
+    pausing = np.flatnonzero(memory.rested_s[rows] > 0)
     if not len(pausing):
         return own
     own[pausing] = rhythm.regular(past.pauses[rows[pausing]])
@@ -143,12 +143,14 @@ class _ByLine:
         end, stable, start = _edges(self.arrays, self.facts, some)
         lag = _readable_lag(numbers.lag[some], offset, end, stable, start)
         took_s = bounds.minus(end_ms, said.start.committed_ms[some]) / MS
+        last_ms, clock_ms = self._written(rows)
         return Evidence(
             row=rows,
             as_of_ms=self.verdicts.groups.as_of_ms[group],
             filled=filled,
             offset=offset,
-            last_ms=self.arrays.last_ms[rows],
+            last_ms=last_ms,
+            clock_ms=clock_ms,
             gap_s=(took_s / np.maximum(filled.astype(np.int64) - 1, 1)).astype(np.float32),
             lag_at_commit=said.end.lag[some],
             end=end,
@@ -165,6 +167,14 @@ class _ByLine:
             settings=self.settings.of(some),
             is_gone=None if self.gone is None else self.gone[group],
         )
+
+    def _written(self, rows: Ints) -> tuple[Ints, Ints]:
+        """When the newest commits were written, by our own clock, and how far theirs is ahead."""
+        committed_ms, written_s = self.arrays.last_ms[rows], self.arrays.written_s[rows]
+        is_known = (written_s > 0) & (written_s < self.verdicts.now_s + 1)
+        written_ms = np.rint(np.where(is_known, written_s, 0) * MS).astype(np.int64)
+        last_ms = np.where(is_known, written_ms, committed_ms)
+        return last_ms, bounds.minus(committed_ms, last_ms)
 
 
 def _edges(arrays: WindowArrays, facts: Facts, some: slice) -> tuple[Ints, Ints, Ints]:

@@ -54,6 +54,7 @@ def window_arrays(
         owner=grid.owner,
         client=grid.client,
         stopped=grid.stopped,
+        written_s=grid.written_s,
         end_row=end_row,
         newest_end=newest,
         lowest_end=lowest,

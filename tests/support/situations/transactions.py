@@ -115,6 +115,19 @@ def b5short(d: Dial) -> Scene:
     return scene.sound(40)
 
 
+def b5regular(d: Dial) -> Scene:
+    """Transactions of minutes, one after the other: that is how they are."""
+    rate, lasts = d.number(50, 5, 500), d.number(240, 130, 500)
+    scene = Scene("transactions of minutes, one after the other", 18 * lasts)
+    scene.topic().members(0, "m1").grow(0, rate)
+    at = 0.0
+    while at < scene.until:
+        seen = scene.logs["orders", 0].end_at(at)
+        scene.happens(round(at, 3), "stable", "orders", 0, seen).commit(at + 0.2, seen)
+        at += lasts * (1 + 0.1 * d.jitter())
+    return scene.quiet(0, scene.until).says(4 * lasts, scene.until, "OK")
+
+
 def b6(d: Dial) -> Scene:
     """The same picture as an idle topic's; but what is left are records."""
     scene = _transactional(d, "what is left are records that nobody reads")
