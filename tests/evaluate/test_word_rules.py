@@ -216,6 +216,18 @@ def test_a_group_that_is_silent_while_no_broker_answers_has_not_stopped() -> Non
     assert said.opened == {}
 
 
+def test_an_incident_stays_open_while_our_data_are_too_old() -> None:
+    """The partition has no leader, so nobody tells its log end."""
+    away, back = (
+        [at, "leader", "orders", 0, what] for at, what in ((2002, "away"), (2602, "back"))
+    )
+
+    said = said_of(scenario(GROWS, *commits(5, 900, 5), away, back, until=4000))
+
+    assert changes(said) == ["OK", "STOP", "STALE", "STOP"]
+    assert (len(said.opened["billing"]), said.closed) == (1, {})
+
+
 def test_policies_decide_what_is_late_and_what_pages() -> None:
     slow = [[at, "commit", "billing", "orders", 0, 8 * at] for at in range(5, 3600, 5)]
     cases: dict[str, tuple[dict[str, object], list[str], bool]] = {

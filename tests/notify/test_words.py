@@ -9,12 +9,16 @@ from support.boards import NOW_S, Commit, cluster_board, windows_of, with_words
 from support.messages import CONFIG
 
 from warren.config import AlertmanagerNotifier, HttpNotifier, Secret, SlackNotifier
+from warren.evaluate.warren_evaluator import alarms
 from warren.model.board import ClusterBoard
 from warren.model.judgement import Word
+from warren.model.policies import LinePolicies, Policy
+from warren.model.silence import Silences
 from warren.model.status import Status
 from warren.notify.due_message import DueMessage, compose
 from warren.notify.incidents import Notice
 from warren.notify.message import Event, Message, Subject
+from warren.notify.routing import Routing
 from warren.notify.senders.alertmanager import AlertmanagerSender
 from warren.notify.senders.slack import SlackSender
 from warren.notify.senders.webhook import HttpSender
@@ -91,6 +95,7 @@ def test_a_word_that_only_a_policy_wants_told_is_bad_all_the_same() -> None:
         before=words,
         group_word=words[1:],
         pages=np.array([Status.WARN], np.uint8),
+        alarm=np.array([Status.OK, Status.WARN], np.uint8),
     )
     status = np.array([Status.OK, Status.OK], np.uint8)
     partitions = replace(board.verdicts.partitions, status=status)
@@ -102,6 +107,27 @@ def test_a_word_that_only_a_policy_wants_told_is_bad_all_the_same() -> None:
     assert headline(said) == "billing has not committed anything yet (NEVER)"
     assert [each.partition for each in said.result.partitions] == [1]
     assert said.result.status is Status.WARN
+
+
+def test_a_message_goes_to_the_owner_of_what_pages_and_speaks_of_that() -> None:
+    """The word of the other partition is worse, but its policy does not page about it."""
+    mirror = Policy("mirror", owner="team-mirror", pages=frozenset({"STALL"}), notify=("chat",))
+    payments = Policy("payments", owner="team-payments", notify=("pager",))
+    board = judged()
+    assert board.judgement is not None
+    words = np.array([Word.AHEAD, Word.STOP], np.uint8)
+    policies = LinePolicies((mirror, payments), np.array([0, 1], np.int32))
+    alarm = alarms(words, words, board.judgement.since_s, NOW_S, policies)
+    said = replace(board.judgement, word=words, before=words, alarm=alarm)
+    board = replace(board, judgement=said, policies=policies)
+
+    route = Routing.on(board, Silences((), "local", NOW_S), NOW_S).of(0)
+    sent = compose([due(board)])
+
+    assert route.owner == "team-payments"
+    assert [route.lets_open(each, 0) for each in ("pager", "chat")] == [True, False]
+    assert headline(sent) == "billing has stopped (STOP)"
+    assert evidence(sent).startswith("orders:1 is STOP")
 
 
 def test_every_class_of_notifier_says_word_evidence_and_owner(tmp_path: Path) -> None:

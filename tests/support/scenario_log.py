@@ -24,7 +24,7 @@ from warren.sources.tail_reader import Tail
 BEGIN_S = 1_700_000_000
 ROUNDING = 1e-6  # 0.1 s of 10 records a second is one record, whatever binary fractions make of it
 
-OF_A_LOG = ("end", "grow", "start", "stable", "markers")
+OF_A_LOG = ("end", "grow", "start", "stable", "markers", "leader")
 
 Where = tuple[str, int]  # topic and partition
 
@@ -48,6 +48,7 @@ class Log:
     stable: int | None = None  # the last stable offset; None: the end
     markers: int = 0  # so many of the last offsets are transaction markers
     marked_end: int = 0  # the end they were at
+    is_away: bool = False  # it has no leader
 
     def end(self, at_s: float) -> int:
         return self.offset + math.floor(self.rate * (at_s - self.since_s) + ROUNDING)
@@ -130,6 +131,8 @@ class ScenarioLog:
                 log.start = value
             case "stable":
                 log.stable = value
+            case "leader":  # "away" or "back"; only our own scenarios have it
+                log.is_away = value == "away"
             case "markers":
                 log.markers, log.marked_end = value, log.end(at_s)
 

@@ -218,7 +218,8 @@ class Run:
             fold(self.consumer, batch, BEGIN_S + moment_s)
 
     def _read_ends(self, moment_s: float) -> None:
-        logs = [each for log in self.logs.values() for each in log.logs.items()]
+        every = [each for log in self.logs.values() for each in log.logs.items()]
+        logs = [(where, log) for where, log in every if not log.is_away]
         columns = [
             [topic for (topic, _), _ in logs],
             [partition for (_, partition), _ in logs],

@@ -237,13 +237,14 @@ def _is_named(policies: LinePolicies | None, lines: int) -> Mask:
 
 def _judgement(said: _Said, verdicts: Verdicts, policies: LinePolicies | None) -> Judgement:
     first = verdicts.groups.first
-    alarm = alarms(said.word, said.since_s, verdicts.now_s, policies)
+    alarm = alarms(said.word, said.before, said.since_s, verdicts.now_s, policies)
     return Judgement(
         **said._asdict(),
         burrow=verdicts.partitions.status,
         group_word=_worst(said.word, first),
         group_burrow=verdicts.groups.status,
         pages=np.minimum(_worst(alarm, first), np.uint8(Status.ERR)),
+        alarm=alarm,
     )
 
 
@@ -251,11 +252,20 @@ def _worst(values: Bytes, first: Ints) -> Bytes:
     return np.maximum.reduceat(values, first[:-1]) if len(first) > 1 else values[:0]
 
 
-def alarms(word: Bytes, since_s: UInts, now_s: float, policies: LinePolicies | None) -> Bytes:
-    """By line, the status that opens an incident; OK: nobody is paged."""
-    is_alarm = pages(word, since_s, now_s, policies)
+def alarms(
+    word: Bytes, kept: Bytes, since_s: UInts, now_s: float, policies: LinePolicies | None
+) -> Bytes:
+    """By line, the status that opens an incident; OK: nobody is paged.
+
+    While a line is STALE, the word that was `kept` from before pages as it did.
+    """
     # A policy may page about words that Burrow's clients know as OK.
-    status = np.maximum(STATUS_OF_WORD, np.uint8(Status.WARN))[word]
+    status = np.maximum(STATUS_OF_WORD, np.uint8(Status.WARN))[kept]
+    is_alarm = pages(kept, since_s, now_s, policies)
+    stale = np.flatnonzero((word != kept) & ~is_alarm)
+    if len(stale) and policies is not None:
+        some = LinePolicies(policies.policies, policies.of_line[stale])
+        is_alarm[stale] = pages(word[stale], since_s[stale], now_s, some)
     return np.where(is_alarm, status, np.uint8(Status.OK))
 
 

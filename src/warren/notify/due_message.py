@@ -51,14 +51,16 @@ def group_result(
         maxlag,
         int(groups.total_lag[line]),
         measures(numbers.groups, line) if numbers else NOT_KNOWN,
-        _word(line, judgement),
+        _word(verdicts, line, judgement),
     )
 
 
 def _bad(verdicts: Verdicts, line: int, judgement: Judgement | None) -> Ints:
-    """The lines that are bad; else those that a policy wants told all the same."""
+    """The lines that are bad, or that a policy wants told all the same."""
     begin, end = (int(each) for each in verdicts.groups.first[line : line + 2])
     bad = verdicts.partitions.status[begin:end] > Status.OK
+    if judgement is not None and judgement.alarm is not None:
+        bad = bad | (judgement.alarm[begin:end] > Status.OK)
     if judgement is not None and not bad.any():
         bad = judgement.word[begin:end] != Word.OK
     lines: Ints = begin + np.flatnonzero(bad)
@@ -71,8 +73,15 @@ def _status(verdicts: Verdicts, line: int, judgement: Judgement | None) -> Statu
     return Status(status if judgement is None else max(status, int(judgement.pages[line])))
 
 
-def _word(line: int, judgement: Judgement | None) -> str:
-    return "" if judgement is None else Word(judgement.group_word[line]).name
+def _word(verdicts: Verdicts, line: int, judgement: Judgement | None) -> str:
+    """The worst word that opens an incident; if none does, the worst."""
+    if judgement is None:
+        return ""
+    begin, end = (int(each) for each in verdicts.groups.first[line : line + 2])
+    told = judgement.word[begin:end]
+    if judgement.alarm is not None and (judgement.alarm[begin:end] > Status.OK).any():
+        told = told[judgement.alarm[begin:end] > Status.OK]
+    return Word(told.max()).name
 
 
 def _opinion(judgement: Judgement, line: int) -> Opinion:
@@ -83,6 +92,7 @@ def _opinion(judgement: Judgement, line: int) -> Opinion:
         reasons.change(judgement, line),
         int(judgement.since_s[line]) * 1000,
         Status(judgement.burrow[line]).name if differs else "",
+        judgement.alarm is not None and bool(judgement.alarm[line] > Status.OK),
     )
 
 
@@ -225,7 +235,7 @@ class DueMessage:
                 said = self.judgement if self.judgement and self.judgement.decides else None
                 numbers = measures(self.numbers.groups, line) if self.numbers else NOT_KNOWN
                 status, lag = _status(verdicts, line, said), int(verdicts.groups.total_lag[line])
-                return status, lag, numbers, _word(line, said)
+                return status, lag, numbers, _word(verdicts, line, said)
 
     def _result(self) -> GroupResult:
         cluster, group = self.subject.cluster, self.subject.group

@@ -59,6 +59,7 @@ class Opinion(msgspec.Struct, frozen=True):
     ends: str = ""  # what would end it, a sentence
     since_ms: int = 0
     second: str = ""  # what Burrow's rules would say, if that is something else
+    opens: bool = False  # that opens an incident, as far as its policy goes
 
 
 NO_OPINION = Opinion()
@@ -99,7 +100,7 @@ class GroupResult(msgspec.Struct, frozen=True):
     maxlag: PartitionResult | None  # good or bad, the one with the greatest lag
     total_lag: int
     numbers: Measures = NOT_KNOWN
-    word: str = ""  # the worst of its partitions, if Warren's evaluator decides
+    word: str = ""  # the worst that opens an incident, if Warren's evaluator decides
 
 
 class DigestLine(msgspec.Struct, frozen=True):

@@ -275,7 +275,7 @@ class Notifying:
         if judged:
             now_s = this.now_ms / 1000
             silences = Silences(self._silences.all(now_s), this.cluster, now_s)
-            this.routing = Routing.on(judged, silences)
+            this.routing = Routing.on(judged, silences, now_s)
             this.numbers, this.judgement = judged.numbers, judged.judgement
             this.judge_groups(judged.verdicts, alarms(judged, now_s))
             for name, rule in rules.items():

@@ -123,14 +123,15 @@ def digest_line(line: DigestLine) -> str:
 
 
 def worst(message: Message, count: int) -> list[PartitionResult]:
-    """The worst partitions: by verdict, then by lag."""
+    """The worst partitions: those that open an incident, by verdict, then by lag."""
     partitions = message.result.partitions
-    return sorted(partitions, key=lambda each: (-_badness(each), -each.current_lag))[:count]
+    return sorted(partitions, key=_badness, reverse=True)[:count]
 
 
-def _badness(partition: PartitionResult) -> int:
-    word = partition.opinion.word
-    return Word[word] if word else partition.status
+def _badness(partition: PartitionResult) -> tuple[bool, int, int]:
+    said = partition.opinion
+    verdict = Word[said.word] if said.word else partition.status
+    return said.opens, verdict, partition.current_lag
 
 
 def partition_line(partition: PartitionResult) -> str:

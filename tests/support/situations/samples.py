@@ -57,6 +57,20 @@ def g1stopped(d: Dial) -> Scene:
     return scene.says(away + lasts + 60, scene.until, "STOP")
 
 
+def g1leaderless(d: Dial) -> Scene:
+    """One partition has no leader for a while: what was said of it before stays open."""
+    away, lasts = d.number(2002, 1900, 2400), d.number(600, 200, 900)
+    scene = Scene("a partition that is not read any more has no leader for minutes", 4000)
+    scene.topic(2).members(0, "m1")
+    for each in (0, 1):
+        scene.grow(0, d.number(10, 1, 500), each)
+        scene.follow(0, 900 if each else 4000, 5, partition=each)
+    scene.happens(away, "leader", "orders", 1, "away")
+    scene.happens(away + lasts, "leader", "orders", 1, "back")
+    scene.told(900, 1500).says(1500, 4000, "STOP", "STALE", partition=1)
+    return scene.says(60, 4000, "OK")
+
+
 def g2(d: Dial) -> Scene:
     refresh = d.one_of(30, 10, 60)
     scene = Scene("ends are read before commits", 1800, refresh_s=refresh)
