@@ -14,7 +14,7 @@ from warren.evaluate.word_rules import decide
 from warren.model import bounds
 from warren.model.arrays import Bytes, Floats, Ints, Mask, Singles, UInts
 from warren.model.grounds import Grounds, LineSettings
-from warren.model.group_life import GroupLife, Subscribed
+from warren.model.group_life import GroupLife
 from warren.model.judgement import (
     PAGES,
     STATUS_OF_WORD,
@@ -125,7 +125,7 @@ class _ByLine:
         self.has_left = np.zeros(lines, np.bool_)
         self.generations = np.zeros(len(count), np.float32)
         if life is not None:
-            self.has_left = life.is_subscribed == Subscribed.NO
+            self.has_left = life.has_left
             self.generations = life.generations_per_minute
         self.settings = line_settings(facts.policies, lines, facts.allowed_lag)
         self.is_named = _is_named(facts.policies, lines)
