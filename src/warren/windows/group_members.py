@@ -39,6 +39,7 @@ from warren.windows.limits import NO_LIMITS, Limits, Room
 
 MAKES_GROUP = (ClassicGroup, Epoch, MemberSeen, MemberAssigned, Resolved, Topology)
 MAX_EXPRESSIONS = 100  # resolved ones of a group
+MOST_OF_RETENTION = 0.9  # of offsets, after which brokers may have forgotten them
 
 
 class EventBatch:
@@ -250,6 +251,22 @@ class Membership:
         self.touched |= batch.touched | batch.changed
         owners = {name: self._owners(name) for name in batch.changed}
         return MemberChanges(owners, self._room.refused - refused)
+
+    def to_be_deleted(
+        self, events: Iterable[Event], written_s: Iterable[float], kept_s: float | None
+    ) -> list[str]:
+        """The groups that somebody deletes; asked before the events are folded.
+
+        Brokers delete an empty group by themselves when they have kept its offsets for `kept_s`.
+        """
+        deleted = []
+        for event, at_s in zip(events, written_s, strict=True):
+            if isinstance(event, GroupDeleted):
+                known = self.groups.get(event.group)
+                empty_s = at_s - known.empty_s if known and known.empty_s else 0.0
+                if kept_s is None or empty_s < MOST_OF_RETENTION * kept_s:
+                    deleted.append(event.group)
+        return deleted
 
     def name_topics(self, names: Mapping[UUID, str]) -> dict[str, Owners]:
         """Take in all topics of the cluster; returns the owners of groups that waited for one."""
