@@ -11,12 +11,14 @@ from warren.evaluate import rhythm, trend
 from warren.evaluate.evidence import Clock, Cluster, Commits, Evidence
 from warren.model import bounds
 from warren.model.arrays import Ints, Mask, Singles, UInts
-from warren.model.memory import Memory, Past
+from warren.model.memory import READS_COMMITTED, READS_UNCOMMITTED, Memory, Past
 
 MS = 1000
 BLIND_S = 120.0  # the log end is this old: we do not know
 BLIND_READINGS = 3.0  # or so many times the usual time between two readings
 HOLDS_S = 30.0  # most transactions hold back the end for less
+BEYOND = 3  # readings in a row that prove that a commit is beyond the stable end
+STANDS_S = 10.0  # a commit of the stable end so long after the log went on is no chance
 MOST_COMMITS, MOST_AHEAD = 60_000, 200  # that are counted
 
 
@@ -114,8 +116,27 @@ def _note_ends(memory: Memory, past: Past, now: Evidence, fresh: Mask, as_of_s: 
         held_s = (as_of_s[at] - memory.stable_s[at]).astype(np.float32)
         rhythm.learn_holds(past, now.row[at[held_s >= HOLDS_S]], held_s[held_s >= HOLDS_S])
         memory.stable_s[at] = 0
+    held = np.flatnonzero(is_held)
+    if len(held):
+        _learn_isolation(memory, now, held)
     np.copyto(memory.stable, now.stable, where=fresh)
     np.copyto(memory.stable_s, as_of_s, where=is_held & (memory.stable_s == 0))
+
+
+def _learn_isolation(memory: Memory, now: Evidence, held: Ints) -> None:
+    """Who commits the stable end again, while the log goes on, reads committed data.
+
+    Who was beyond it before it was read reads uncommitted data.
+    """
+    stable, offset, known = now.stable[held], now.offset[held], memory.known_offset[held]
+    is_beyond = (memory.known_ms[held] > 0) & (np.minimum(offset, known) > stable)
+    read_anew = (now.end_s[held] > memory.end_s[held]).astype(np.uint8)
+    count = np.minimum(memory.beyond[held] + read_anew, MOST_AHEAD)
+    memory.beyond[held] = np.where(is_beyond, count, 0)
+    memory.isolation[held[memory.beyond[held] >= BEYOND]] = READS_UNCOMMITTED
+    stands = (offset == stable) & (stable == memory.stable[held]) & (memory.stable_s[held] > 0)
+    held_ms = now.last_ms[held] - memory.stable_s[held].astype(np.int64) * MS
+    memory.isolation[held[stands & (held_ms >= STANDS_S * MS)]] = READS_COMMITTED
 
 
 def _note_trend(

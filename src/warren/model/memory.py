@@ -13,6 +13,7 @@ from warren.model.arrays import AnyArray, Bytes, Counts, Ints, Singles, UInts
 
 PAUSES = 3  # the longest ones kept
 BUCKETS, SPANS = 8, 6  # of a trend, see `evaluate.trend`
+READS_COMMITTED, READS_UNCOMMITTED = 1, 2  # isolation, as far as it was seen
 HOLDS = 2  # the longest times that transactions held back the end, of those kept
 
 
@@ -27,6 +28,8 @@ class Memory(NamedTuple):
     read_to: Ints  # up to here nothing was left unread; what retention takes of it is no loss
     stable: Ints  # the last stable offset
     stable_s: UInts  # since when that holds back the end; 0: it does not
+    isolation: Bytes  # READS_COMMITTED or READS_UNCOMMITTED; 0: not seen yet
+    beyond: Bytes  # readings of the log end in a row that a commit lies beyond the stable offset
     end_s: UInts  # when the log end was read that the last tick used
     commits: Counts  # ticks that brought a commit, up to many
     ahead: Bytes  # readings of the log end in a row that the commit lies beyond
@@ -78,6 +81,8 @@ FIELDS: dict[str, tuple[tuple[()] | tuple[int], npt.DTypeLike]] = {
     "read_to": ((), np.int64),
     "stable": ((), np.int64),
     "stable_s": ((), np.uint32),
+    "isolation": ((), np.uint8),
+    "beyond": ((), np.uint8),
     "end_s": ((), np.uint32),
     "commits": ((), np.uint16),
     "ahead": ((), np.uint8),

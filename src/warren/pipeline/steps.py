@@ -264,7 +264,7 @@ def judge_cluster(
         facts = Facts(
             numbers,
             read_s(cluster.windows, view),
-            *edges_of(cluster.windows.ends, view, policies),
+            *edges_of(cluster.windows, view, policies),
             life=life,
             policies=policies,
             between_readings_s=cluster.windows.ends.rows.between_s,
