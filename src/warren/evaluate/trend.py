@@ -178,6 +178,21 @@ class _Steps(NamedTuple):
         return mask
 
 
+class Least(NamedTuple):
+    late_s: Singles
+    ended_s: UInts  # 0: nothing is remembered
+
+
+def least(past: Past, rows: Ints) -> Least:
+    """When it was least late, of what is remembered."""
+    buckets, spans = Lows.of_buckets(past, rows), Lows.of_spans(past, rows)
+    late_s = np.concatenate([spans.late_s, buckets.late_s], axis=1)
+    ended_s = np.concatenate([spans.ended_s, buckets.ended_s], axis=1)
+    place = np.where(ended_s > 0, late_s, np.inf).argmin(axis=1)
+    lines = np.arange(len(rows))
+    return Least(late_s[lines, place], ended_s[lines, place])
+
+
 def is_over(past: Past, rows: Ints, has_paused: Mask) -> Mask:
     """It has caught up for some minutes.
 

@@ -10,9 +10,11 @@ import numpy as np
 
 from warren.evaluate import rhythm
 from warren.evaluate.evidence import Clock, Cluster, Commits, Decided, Evidence
+from warren.evaluate.figures import figures
 from warren.evaluate.word_rules import decide
 from warren.model import bounds
 from warren.model.arrays import Bytes, Floats, Ints, Mask, Singles, UInts
+from warren.model.figures import Figures
 from warren.model.grounds import Grounds, LineSettings
 from warren.model.group_life import GroupLife
 from warren.model.judgement import (
@@ -60,7 +62,7 @@ def judge_words(
     said.longest_pause_s[:] = _regular(memory, past, by_line.rows, verdicts.groups.first)
     commits = Commits(arrays.offset, arrays.committed_ms, arrays.lag)
     cluster = Cluster(commits, past, Clock(verdicts.now_s, facts.between_readings_s))
-    grounds = Grounds.empty(len(said.word))
+    grounds, parts = Grounds.empty(len(said.word)), list[Figures]()
     for begin in range(0, len(said.word), CHUNK):
         some = slice(begin, begin + CHUNK)
         where = span(by_line.rows[some])
@@ -70,7 +72,9 @@ def judge_words(
             memory.put(where, part)
         said.note(some, decided, part, evidence)
         grounds.note(some, stands_on)
-    judgement = _judgement(said, verdicts, facts.policies)
+        if (found := figures(decided.word, part, evidence, past, begin)) is not None:
+            parts.append(found)
+    judgement = _judgement(said, verdicts, Figures.join(parts), facts.policies)
     return replace(judgement, grounds=grounds, settings=by_line.settings)
 
 
@@ -235,7 +239,9 @@ def _is_named(policies: LinePolicies | None, lines: int) -> Mask:
     return mask
 
 
-def _judgement(said: _Said, verdicts: Verdicts, policies: LinePolicies | None) -> Judgement:
+def _judgement(
+    said: _Said, verdicts: Verdicts, decided: Figures, policies: LinePolicies | None
+) -> Judgement:
     first = verdicts.groups.first
     alarm = alarms(said.word, said.before, said.since_s, verdicts.now_s, policies)
     return Judgement(
@@ -244,6 +250,7 @@ def _judgement(said: _Said, verdicts: Verdicts, policies: LinePolicies | None) -
         group_word=_worst(said.word, first),
         group_burrow=verdicts.groups.status,
         pages=np.minimum(_worst(alarm, first), np.uint8(Status.ERR)),
+        figures=decided,
         alarm=alarm,
     )
 

@@ -99,6 +99,39 @@ def g3(d: Dial) -> Scene:
     return scene.sound(100)
 
 
+def g5(d: Dial) -> Scene:
+    """Old commits come all at once, and the only log ends there are are those of now."""
+    back, rate = d.number(1801, 301, 3602), d.number(50, 1, 2000)
+    scene = Scene("the monitor can read nothing at first; all is fine", back + 2400)
+    scene.happens(0, "broker", "away").happens(back, "broker", "back")
+    scene.topic(2).members(0, "m1")
+    for each in (0, 1):
+        scene.grow(0, rate, each).follow(0, scene.until, d.number(5, 1, 60), partition=each)
+        scene.says(back + 60, scene.until, "OK", partition=each).lag(back + 1805, each)
+    return scene.quiet(0, scene.until)
+
+
+def g5stopped(d: Dial) -> Scene:
+    """It stopped while nobody could look, and does not come back."""
+    back, stops = d.number(1802, 1202, 3603), d.number(600, 300, 900)
+    scene = Scene(
+        "the monitor can read nothing at first; a group has stopped meanwhile", back + 1500
+    )
+    scene.happens(0, "broker", "away").happens(back, "broker", "back")
+    scene.topic().members(0, "m1").grow(0, d.number(20, 1, 1000)).follow(0, stops, 5)
+    scene.quiet(0, back).told(back, back + 900)
+    return scene.says(back + 900, scene.until, "STOP")
+
+
+def g5behind(d: Dial) -> Scene:
+    back, rate = d.number(901, 601, 1803), d.number(50, 5, 2000)
+    scene = Scene("the monitor can read nothing at first; a group falls behind", back + 3600)
+    scene.happens(0, "broker", "away").happens(back, "broker", "back")
+    scene.topic().members(0, "m1").grow(0, rate)
+    scene.follow(0, scene.until, d.number(5, 1, 30), pace=0.6 * rate)
+    return scene.quiet(0, back).told(back, back + 1800).says(back + 1800, scene.until, "WARN")
+
+
 def g7(d: Dial) -> Scene:
     group = "eu:billing/v2"
     scene = Scene("a name with a colon; a rebalance takes a while", 2400)

@@ -11,25 +11,30 @@ from typing import Any
 import numpy as np
 
 from warren.model.arrays import AnyArray, Ints, Mask, Singles
+from warren.model.figures import Figures
 from warren.model.judgement import Judgement
 
 PREFIX = "judgement_"
 # The others are for history and notifiers, which read the board itself.
-NO_COLUMNS = ("alarm", "decides", "grounds", "settings")
+NO_COLUMNS = ("alarm", "decides", "figures", "grounds", "settings")
 COLUMNS = tuple(each.name for each in fields(Judgement) if each.name not in NO_COLUMNS)
+FIGURES = PREFIX + "figures_"
 
 
 def columns(judgement: Judgement | None) -> dict[str, AnyArray]:
     if judgement is None:
         return {}
-    return {PREFIX + name: getattr(judgement, name) for name in COLUMNS}
+    own = {PREFIX + name: getattr(judgement, name) for name in COLUMNS}
+    return own | {FIGURES + name: each for name, each in judgement.figures._asdict().items()}
 
 
 def read(arrays: Mapping[str, AnyArray], *, decides: bool) -> "Opinions | None":
     if PREFIX + COLUMNS[0] not in arrays:
         return None
     found: dict[str, Any] = {name: arrays[PREFIX + name] for name in COLUMNS}
-    return Opinions(Judgement(**found, decides=decides), arrays["group_first"])
+    figures = Figures._make(arrays[FIGURES + name] for name in Figures._fields)
+    judgement = Judgement(**found, figures=figures, decides=decides)
+    return Opinions(judgement, arrays["group_first"])
 
 
 @dataclass(frozen=True)
