@@ -47,6 +47,12 @@ class Access(msgspec.Struct, frozen=True):
         status, headers, body = site.problem(request, 401, "a token is needed")
         return Answer(status, [*headers, *CHALLENGES], body)
 
+    def token(self, authorization: str | None) -> str:
+        """Whose token it is: write, read or report; empty: nobody's."""
+        given = digest(_token(authorization or ""))
+        tokens = {"write": self.write, "read": self.read, "report": self.report}
+        return next((name for name, each in tokens.items() if _is_one_of(given, [each])), "")
+
 
 def _is_one_of(given: str, known: list[str]) -> bool:
     return any(hmac.compare_digest(given, each) for each in known if each)

@@ -6,7 +6,7 @@ Adding and ending change something, so they need the write token, where there is
 import msgspec
 
 from warren.serve.http.answers import Answer, Request
-from warren.serve.http.channel import Action, AddSilence, EndSilence, ListSilences
+from warren.serve.http.channel import Action, AddSilence, EndSilence, ListSilences, Requester
 from warren.serve.http.site import Site
 from warren.serve.v4.lines import moment
 from warren.serve.v4.parameters import SomeSilences, parse, problem
@@ -23,11 +23,15 @@ async def list_silences(site: Site, request: Request) -> Answer:
 
 
 async def add_silence(site: Site, request: Request) -> Answer:
-    return await _pass_on(site, AddSilence(request.body.decode(errors="replace")))
+    return await _pass_on(site, AddSilence(request.body.decode(errors="replace"), _by(request)))
 
 
-async def end_silence(site: Site, _request: Request, number: str) -> Answer:
-    return await _pass_on(site, EndSilence(number))
+async def end_silence(site: Site, request: Request, number: str) -> Answer:
+    return await _pass_on(site, EndSilence(number, _by(request)))
+
+
+def _by(request: Request) -> Requester:
+    return Requester(request.address, request.token)
 
 
 async def _pass_on(site: Site, action: Action) -> Answer:
