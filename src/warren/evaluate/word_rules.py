@@ -24,7 +24,7 @@ READINGS_AHEAD = 3  # readings of the log end in a row that a commit lies beyond
 OPEN_S = 120.0  # a transaction that holds the end that readers see where it is
 UNCOMMITTED_S = 60.0  # before a new member's partition is said to have no commit
 GONE_S = 60.0  # without a commit, before a topic counts as left, or records as lost
-STORM_S = 180.0  # without progress
+STORM_S = 180.0  # without progress, or as long as its policy's schedule allows
 STORM_RATE, STORM_OVER = 3.0, 1.5  # generations a minute that begin it, and fewer that end it
 LATE_S = 600.0  # our reading of commits is this far behind
 
@@ -92,7 +92,7 @@ def say(grounds: Grounds, settings: LineSettings) -> Decided:
         (Word.STALL, stuck_s > limit_s),
         (Word.REWIND, has[Sign.REWOUND]),
         (Word.STOP, (silent_s > limit_s) | (waits & has[Sign.GONE])),
-        (Word.STORM, (held_s > STORM_S) & has[Sign.REJOINS]),
+        (Word.STORM, (held_s > np.minimum(STORM_S, limit_s)) & has[Sign.REJOINS]),
         (Word.LOST, has[Sign.LOST]),
         (Word.AHEAD, has[Sign.AHEAD]),
         (Word.LEFT, has[Sign.LEFT]),
