@@ -33,6 +33,7 @@ from warren.evaluate.word_rules import say
 from warren.history import table
 from warren.history.board_rows import ROWS, rows
 from warren.model.board import ClusterBoard
+from warren.model.figures import Figures
 from warren.model.grounds import Grounds, LineSettings, Sign
 from warren.model.judgement import Judgement, Word
 from warren.model.period import Period
@@ -93,6 +94,7 @@ def judged(cluster: ClusterBoard, moment_ms: int) -> ClusterBoard:
         group_word=none,
         group_burrow=none,
         pages=none,
+        figures=Figures.join([]),
         grounds=grounds,
         settings=settings,
     )

@@ -303,10 +303,10 @@ class Monitor:
 
     def silences(self, action: OfSilences) -> str:
         match action:
-            case AddSilence(body):
-                return self._silences.add(body).encoded()
-            case EndSilence(number):
-                return self._silences.end(number).encoded()
+            case AddSilence(body, by):
+                return self._silences.add(body, by.address, by.token).encoded()
+            case EndSilence(number, by):
+                return self._silences.end(number, by.address, by.token).encoded()
             case ListSilences(cluster, group):
                 return self._silences.listed(cluster, group).encoded()
 

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
-from support.scenario_history import Incident, KeptHistory
+from support.scenario_history import Incident, KeptHistory, history_of
+from support.situations import situations
 
 from warren.backtest.page_times import DID, WOULD, page_times
 from warren.backtest.replay import Replayed, Where, moments_of, replay
@@ -126,6 +127,17 @@ def test_what_cannot_be_replayed_is_said_in_one_line(spark: SparkSession, direct
             replay_or_say_why(spark, where, (stance(), stance()))
         assert expected in str(refused.value)
         assert "\n" not in str(refused.value)
+
+
+def test_data_that_are_too_old_close_no_incident_in_a_replay() -> None:
+    """A partition that has stopped has no leader for a while; it pages once."""
+    (leaderless,) = (each for each in situations() if each["id"] == "g1leaderless")
+    kept = history_of([leaderless])
+
+    pages, differing = replayed_here(kept.rows, stance(), stance(Policy("other", grace_s=1)))
+
+    assert differing == 0
+    assert [(each["side"], each["verdict"]) for each in pages] == [(DID, "STOP"), (WOULD, "STOP")]
 
 
 def without_words(rows: pa.Table) -> pa.Table:

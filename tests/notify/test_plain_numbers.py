@@ -10,7 +10,7 @@ from support.some_numbers import NAN, NEVER, Given, some_numbers
 from warren.model.numbers import UNKNOWN, Method
 from warren.model.status import Status
 from warren.notify import plain_numbers
-from warren.notify.due_message import DueMessage, compose, group_result
+from warren.notify.due_message import Beside, DueMessage, compose, group_result
 from warren.notify.incidents import Notice
 from warren.notify.message import NOT_KNOWN, Measures, Message, Subject
 from warren.notify.sample import sample, sample_digest, sample_gone
@@ -108,7 +108,7 @@ def test_a_message_has_the_numbers_of_its_group_and_partitions() -> None:
         {"lag": [0, 12], "margin_s": [NEVER, 60], "age_s": [0, 61], "age_method": [0, 1]},
     )
     notice = Notice("m", "open", "id", 1, 2, Status.ERR)
-    due = DueMessage(Subject("local", "b"), notice, (verdicts, 1), numbers=numbers)
+    due = DueMessage(Subject("local", "b"), notice, (verdicts, 1), beside=Beside(numbers))
 
     result = due.message().result
 
@@ -117,7 +117,7 @@ def test_a_message_has_the_numbers_of_its_group_and_partitions() -> None:
         Measures(lag=5, age_s=61.0, age_method="by_ends", lost=2),
         Measures(lag=7),
     ]
-    assert due.with_result().numbers is None
+    assert due.with_result().beside.numbers is None
     assert due.with_result().message().result == result
     assert compose([due, due]).digest[0].numbers == result.numbers
     assert group_result("local", verdicts, 1).numbers == NOT_KNOWN
@@ -142,7 +142,7 @@ def test_numbers_of_a_board_are_plain_numbers_for_templates() -> None:
     verdicts = verdicts_of({"a": [Part(Status.STOP, 5)]})
     given: Given = {"age_s": [0.1], "drain_low_s": [NEVER], "age_method": [Method.BY_CLOCK]}
 
-    group = group_result("local", verdicts, 0, some_numbers(verdicts, {}, given))
+    group = group_result("local", verdicts, 0, Beside(some_numbers(verdicts, {}, given)))
 
     assert msgspec.structs.asdict(group.numbers) == {
         **dict.fromkeys(Measures.__struct_fields__),

@@ -110,6 +110,22 @@ notify = ["chat"]
     ]  # fmt: skip
 
 
+def test_the_owner_is_of_what_pages_and_not_of_what_is_worst(tmp_path: Path) -> None:
+    policies = """
+[policy.mirrors]
+topics = ["mirror"]
+pages = ["STOP"]
+notify = ["chat"]
+owner = "team-mirror"
+[policy.payments]
+notify = ["pager"]
+owner = "team-payments"
+"""
+    both = {"billing": [Part(Status.REWIND, 9, "mirror"), Part(WARN, 5, "payments")]}
+
+    assert looked(tmp_path, policies, [(0, both)]) == [["pager: open billing team-payments"]]
+
+
 def test_grace_delays_the_opening_and_a_short_trouble_is_never_told(tmp_path: Path) -> None:
     policies = '[policy.patient]\ngroups = ["billing"]\ngrace = "3m"\n'
     story = [

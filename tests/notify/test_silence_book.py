@@ -62,11 +62,17 @@ def test_without_a_state_directory_it_says_that_it_is_not_kept() -> None:
 
 def test_what_changes_is_logged_with_who_and_what(tmp_path: Path) -> None:
     with capture_logs() as lines:
-        silence = added(book(tmp_path).add(body(author="ann", comment="why")))
-        book(tmp_path).end(silence["id"])
+        silence = added(
+            book(tmp_path).add(body(author="ann", comment="why"), "10.0.0.1:7", "write")
+        )
+        book(tmp_path).end(silence["id"], "10.0.0.2:8")
 
     assert [line["event"] for line in lines] == ["silence added", "silence ended"]
     assert [line["author"] for line in lines] == ["ann", "ann"]
+    assert [(line["address"], line["token"]) for line in lines] == [
+        ("10.0.0.1:7", "write"),
+        ("10.0.0.2:8", "none"),
+    ]
     assert lines[0]["groups"] == ("billing.*",) or lines[0]["groups"] == ["billing.*"]
     assert lines[1]["id"] == silence["id"]
 

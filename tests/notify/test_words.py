@@ -9,12 +9,17 @@ from support.boards import NOW_S, Commit, cluster_board, windows_of, with_words
 from support.messages import CONFIG
 
 from warren.config import AlertmanagerNotifier, HttpNotifier, Secret, SlackNotifier
+from warren.evaluate.warren_evaluator import alarms
 from warren.model.board import ClusterBoard
+from warren.model.group_life import GroupLife
 from warren.model.judgement import Word
+from warren.model.policies import LinePolicies, Policy
+from warren.model.silence import Silences
 from warren.model.status import Status
-from warren.notify.due_message import DueMessage, compose
+from warren.notify.due_message import Beside, DueMessage, compose
 from warren.notify.incidents import Notice
 from warren.notify.message import Event, Message, Subject
+from warren.notify.routing import Routing
 from warren.notify.senders.alertmanager import AlertmanagerSender
 from warren.notify.senders.slack import SlackSender
 from warren.notify.senders.webhook import HttpSender
@@ -26,9 +31,15 @@ WHY = (
     "orders:1 is STOP since 2023-11-14T22:04:20Z. Records wait, and it has been silent for "
     "20 min; that is STOP after 10 min. It ends with a commit of a higher offset."
 )
+OF_GROUPS = (
+    *("kind", "member_count", "static_count", "generation", "generations_per_minute"),
+    *("churn_per_minute", "empty_since_s", "rebalanced_s"),
+)
 OWN = (
     "{{.Headline}}|{{.Evidence}}|{{.Owner}}|{{.Result.Word}}|{{range .Result.Partitions}}"
-    '{{.Word}} {{.Why}} {{.Ends}} {{.Since.UTC.Format "15:04:05"}}{{.Second}}{{end}}'
+    '{{.Word}} {{.Why}} {{.Ends}} {{.Since.UTC.Format "15:04:05"}}{{.Second}}|{{with .Figures}}'
+    "{{.Records}} from {{.Commit}} to {{.LogEnd}} {{.Generations}}{{end}}{{end}}|"
+    "{{.Result.Members.Count}}"
 )
 
 
@@ -47,8 +58,9 @@ def judged(*, decides: bool = True) -> ClusterBoard:
 
 def due(board: ClusterBoard, event: Event = "open") -> DueMessage:
     notice = Notice("n", event, "id-1", SINCE_S * 1000, NOW_S * 1000, Status.ERR)
-    about = ((board.verdicts, 0), "", "team-payments", board.numbers, board.judgement)
-    return DueMessage(Subject("local", "billing"), notice, *about)
+    beside = Beside(board.numbers, board.judgement, board.life)
+    subject, place = Subject("local", "billing"), (board.verdicts, 0)
+    return DueMessage(subject, notice, place, owner="team-payments", beside=beside)
 
 
 def message(*, decides: bool = True, event: Event = "open") -> Message:
@@ -91,6 +103,7 @@ def test_a_word_that_only_a_policy_wants_told_is_bad_all_the_same() -> None:
         before=words,
         group_word=words[1:],
         pages=np.array([Status.WARN], np.uint8),
+        alarm=np.array([Status.OK, Status.WARN], np.uint8),
     )
     status = np.array([Status.OK, Status.OK], np.uint8)
     partitions = replace(board.verdicts.partitions, status=status)
@@ -102,6 +115,46 @@ def test_a_word_that_only_a_policy_wants_told_is_bad_all_the_same() -> None:
     assert headline(said) == "billing has not committed anything yet (NEVER)"
     assert [each.partition for each in said.result.partitions] == [1]
     assert said.result.status is Status.WARN
+
+
+def test_a_message_goes_to_the_owner_of_what_pages_and_speaks_of_that() -> None:
+    """The word of the other partition is worse, but its policy does not page about it."""
+    mirror = Policy("mirror", owner="team-mirror", pages=frozenset({"STALL"}), notify=("chat",))
+    payments = Policy("payments", owner="team-payments", notify=("pager",))
+    board = judged()
+    assert board.judgement is not None
+    words = np.array([Word.AHEAD, Word.STOP], np.uint8)
+    policies = LinePolicies((mirror, payments), np.array([0, 1], np.int32))
+    alarm = alarms(words, words, board.judgement.since_s, NOW_S, policies)
+    said = replace(board.judgement, word=words, before=words, alarm=alarm)
+    board = replace(board, judgement=said, policies=policies)
+
+    route = Routing.on(board, Silences((), "local", NOW_S), NOW_S).of(0)
+    sent = compose([due(board)])
+
+    assert route.owner == "team-payments"
+    assert [route.lets_open(each, 0) for each in ("pager", "chat")] == [True, False]
+    assert headline(sent) == "billing has stopped (STOP)"
+    assert evidence(sent).startswith("orders:1 is STOP")
+
+
+def test_a_message_says_that_nobody_is_there_and_who_was_last() -> None:
+    board = judged()
+    life = GroupLife(
+        **{name: np.zeros(1) for name in OF_GROUPS} | {"empty_since_s": np.array([SINCE_S + 5.0])},
+        is_subscribed=np.zeros(2, np.uint8),
+        has_left=np.zeros(2, np.bool_),
+        last_owner=np.array([0, 1], np.int32),
+        last_client=np.array([0, 2], np.int32),
+    )
+    verdicts = replace(board.verdicts, owners=("", "/10.0.0.1", "biller"))
+
+    said = compose([due(replace(board, verdicts=verdicts, life=life))])
+
+    assert evidence(said) == (
+        f"{WHY} Its group has had no members since 2023-11-14T21:53:25Z. /10.0.0.1 (biller) read "
+        "it last."
+    )
 
 
 def test_every_class_of_notifier_says_word_evidence_and_owner(tmp_path: Path) -> None:
@@ -120,7 +173,7 @@ def test_every_class_of_notifier_says_word_evidence_and_owner(tmp_path: Path) ->
     assert (about["status"], about["owner"]) == ("STOP", "team-payments")
     assert rendered(tmp_path, said) == (
         f"billing has stopped (STOP)|{WHY}|team-payments|STOP|STOP "
-        f"{WHY.partition('Z. ')[2]} 22:04:20"
+        f"{WHY.partition('Z. ')[2]} 22:04:20|60 from 40 to 100 <nil>|0"
     )
 
 

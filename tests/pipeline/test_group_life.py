@@ -130,7 +130,7 @@ def test_a_group_that_reads_uncommitted_data_is_held_back_by_no_transaction(
     view = window_arrays(cluster.windows)
 
     lines = cluster.policies.of_lines(cluster.windows, view)
-    start, end = edges_of(cluster.windows.ends, view, lines)
+    start, end = edges_of(cluster.windows, view, lines)
 
     assert (start.tolist(), end.tolist()) == ([2], [stable])
 

@@ -48,10 +48,10 @@ class Actions:
 
     def silences(self, action: OfSilences) -> str:
         match action:
-            case AddSilence(body):
-                return self.book.add(body).encoded()
-            case EndSilence(number):
-                return self.book.end(number).encoded()
+            case AddSilence(body, by):
+                return self.book.add(body, by.address, by.token).encoded()
+            case EndSilence(number, by):
+                return self.book.end(number, by.address, by.token).encoded()
             case ListSilences(cluster, group):
                 return self.book.listed(cluster, group).encoded()
 

@@ -61,6 +61,7 @@ def history(partitions: Sequence[Past], group: str = "g") -> WindowArrays:
         owner=nothing,
         client=nothing,
         stopped=np.zeros(count, np.bool_),
+        written_s=np.zeros(count),
         end_row=np.arange(count),
         newest_end=column(newest),
         lowest_end=column(lowest),

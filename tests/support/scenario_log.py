@@ -24,7 +24,7 @@ from warren.sources.tail_reader import Tail
 BEGIN_S = 1_700_000_000
 ROUNDING = 1e-6  # 0.1 s of 10 records a second is one record, whatever binary fractions make of it
 
-OF_A_LOG = ("end", "grow", "start", "stable", "markers")
+OF_A_LOG = ("end", "grow", "start", "stable", "markers", "leader")
 
 Where = tuple[str, int]  # topic and partition
 
@@ -48,6 +48,7 @@ class Log:
     stable: int | None = None  # the last stable offset; None: the end
     markers: int = 0  # so many of the last offsets are transaction markers
     marked_end: int = 0  # the end they were at
+    is_away: bool = False  # it has no leader
 
     def end(self, at_s: float) -> int:
         return self.offset + math.floor(self.rate * (at_s - self.since_s) + ROUNDING)
@@ -83,6 +84,7 @@ class ScenarioLog:
     logs: dict[Where, Log] = field(default_factory=dict)
     retention_s: dict[str, float] = field(default_factory=dict)
     is_away: bool = False
+    clock_s: float = 0.0  # how far the clock that commits are stamped by is ahead
     _generation: dict[str, int] = field(default_factory=dict)
     _committed: dict[str, set[Where]] = field(default_factory=dict)  # what a deletion has to clear
     fresh: list[Written] = field(default_factory=list)  # records of the offsets topic
@@ -129,6 +131,8 @@ class ScenarioLog:
                 log.start = value
             case "stable":
                 log.stable = value
+            case "leader":  # "away" or "back"; only our own scenarios have it
+                log.is_away = value == "away"
             case "markers":
                 log.markers, log.marked_end = value, log.end(at_s)
 
@@ -138,7 +142,7 @@ class ScenarioLog:
             case "commit", [topic, partition, offset]:
                 where = (self.prefix + topic, partition)
                 self._committed.setdefault(group, set()).add(where)
-                value = commit_value(offset, int((BEGIN_S + at_s) * 1000))
+                value = commit_value(offset, int((BEGIN_S + at_s + self.clock_s) * 1000))
                 self._append(at_s, commit_key(group, *where), value)
             case "forget", [topic, partition]:
                 where = (self.prefix + topic, partition)

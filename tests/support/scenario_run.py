@@ -164,6 +164,8 @@ class Run:
             prefix: ScenarioLog.of(each["topics"], prefix)
             for prefix, each in self.scenarios.items()
         }
+        for prefix, each in self.scenarios.items():
+            self.logs[prefix].clock_s = each.get("settings", {}).get("commit_clock_s", 0.0)
         self.asked = {prefix: asked(each) for prefix, each in self.scenarios.items()}
         self.heard = {name: Heard(name, self.scenarios) for name in EVALUATORS}
         self.now_s = 0.0
@@ -225,7 +227,8 @@ class Run:
             fold(self.consumer, batch, BEGIN_S + moment_s)
 
     def _read_ends(self, moment_s: float) -> None:
-        logs = [each for log in self.logs.values() for each in log.logs.items()]
+        every = [each for log in self.logs.values() for each in log.logs.items()]
+        logs = [(where, log) for where, log in every if not log.is_away]
         columns = [
             [topic for (topic, _), _ in logs],
             [partition for (_, partition), _ in logs],

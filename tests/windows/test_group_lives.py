@@ -145,6 +145,60 @@ def test_what_members_subscribe_to() -> None:
     assert wrong == {}
 
 
+def left(*story: tuple[float, Event]) -> set[str]:
+    """The topics that a group has left, after what happened so many seconds after its start."""
+    told = Told()
+    for at_s, event in story:
+        told.tell(event, at_s=NOW + at_s)
+    life = told.life()
+    return {topic for at, topic in enumerate(TOPICS) if life.has_left[2 * at]}
+
+
+def test_who_leaves_a_topic_comes_with_a_new_subscription() -> None:
+    """The topics are bills, orders and orders-eu."""
+    orders, bills, both = ("orders",), ("bills",), ("orders", "bills")
+    old, new = classic(1, "a", topics=both), classic(2, "b", topics=bills)
+    apart = ClassicGroup("g", 1, classic(1, "a").members + classic(1, "b", topics=bills).members)
+    cases: dict[str, tuple[list[tuple[float, Event]], set[str]]] = {
+        "nothing is known": ([], set()),
+        "was never seen to subscribe": ([(0, new)], {"orders", "orders-eu"}),
+        "moves": ([(0, old), (900, new)], {"orders", "orders-eu"}),
+        "moves, all are down in between": (
+            [(0, old), (900, classic(2)), (5000, new)], {"orders", "orders-eu"}
+        ),
+        "moved, and is down later": (
+            [(0, old), (900, new), (5000, classic(3))], {"orders", "orders-eu"}
+        ),
+        "is down, and had moved nowhere": ([(0, old), (900, classic(2))], {"orders-eu"}),
+        "moves back": ([(0, old), (900, new), (1800, old)], {"orders-eu"}),
+        "replaces its members one by one": (
+            [(0, seen("a", orders)), (900, seen("b", bills)), (960, MemberGone("g", "m-a"))],
+            {"orders", "orders-eu"},
+        ),
+        "the only one that subscribed is gone": (
+            [(0, apart), (905, classic(2, "a"))], {"orders-eu"}
+        ),
+        "the same, and the other one is restarted": (
+            [(0, apart), (905, classic(2, "a")), (9000, classic(3, "c"))], {"orders-eu"}
+        ),
+        "the same of KIP-848": (
+            [(0, seen("a", orders)), (1, seen("b", bills)), (905, MemberGone("g", "m-b"))],
+            {"orders-eu"},
+        ),
+        "an expression": (
+            [(0, seen("a", (), "o.*")), (900, seen("a", bills))], {"orders", "orders-eu"}
+        ),
+        "a member cannot be read": ([(0, old), (900, classic(2, "b", topics=None))], set()),
+        "deleted": ([(0, new), (900, GroupDeleted("g", Protocol.CLASSIC))], set()),
+    }  # fmt: skip
+
+    wrong = {
+        name: found for name, (story, right) in cases.items() if (found := left(*story)) != right
+    }
+
+    assert wrong == {}
+
+
 def test_a_pair_that_is_new_is_found_out_and_one_that_is_reused_too() -> None:
     told = Told("h")
     told.tell(classic(1, "a"))

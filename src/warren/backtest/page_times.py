@@ -15,7 +15,7 @@ import pyarrow as pa
 from warren.backtest.stance import Stance
 from warren.backtest.verdict_runs import Question
 from warren.evaluate.warren_evaluator import alarms
-from warren.model.arrays import Bytes, Ints
+from warren.model.arrays import Ints
 from warren.model.judgement import Word
 from warren.model.policies import LinePolicies
 from warren.model.silence import Silences
@@ -92,6 +92,7 @@ class Change(NamedTuple):
     line: int
     begins: bool = False  # ends come first
     word: int = 0
+    kept: int = 0  # the same, or the word before STALE
     since_s: int = 0
     lag: int = 0
 
@@ -114,13 +115,17 @@ def _changes(runs: pa.Table, lines: Lines, side: str) -> Iterator[Change]:
         before = said.get(line, _Said())
         if before.until != first - 1:
             before = _Said()
-        word, since_s = did, recorded[1]
         if side == WOULD:
             word = would_go_on if before.word == Word.WARN else would
             now = _since(before, word, (recorded[0], recorded[1]), as_of_s)
-            said[line], since_s = now._replace(until=last), now.since_s
+        else:
+            word = did
+            kept = before.word if word == Word.STALE else word
+            now = before._replace(word=kept, since_s=recorded[1])
+        said[line] = now._replace(until=last)
         if word:
-            yield Change(first, line, begins=True, word=word, since_s=since_s, lag=lag)
+            about = {"word": word, "kept": now.word, "since_s": now.since_s, "lag": lag}
+            yield Change(first, line, begins=True, **about)
             yield Change(last + 1, line)
 
 
@@ -162,7 +167,9 @@ class _Replay:
         self.cluster, self.side, self.stance, self.lines = cluster, side, stance, lines
         self.policies = lines.policies(PolicyBook(stance.policies, cluster))
         self._word = np.zeros(len(lines.keys), np.uint8)
+        self._kept = np.zeros(len(lines.keys), np.uint8)
         self._since_s = np.zeros(len(lines.keys), np.uint32)
+        self._heard = np.zeros(len(lines.keys), np.uint8)  # the same of those that page
         self._lag = np.zeros(len(lines.keys), np.int64)
         self._verdicts = _verdicts(lines)
         self._places = {group: at for at, group in enumerate(lines.groups)}
@@ -182,7 +189,7 @@ class _Replay:
             yield self._told(page)
 
     def _apply(self, change: Change) -> None:
-        self._word[change.line] = change.word
+        self._word[change.line], self._kept[change.line] = change.word, change.kept
         self._since_s[change.line] = change.since_s
         self._lag[change.line] = change.lag
 
@@ -190,11 +197,14 @@ class _Replay:
         """One round of the notifiers; returns the pages that have ended."""
         now_s, stance, lines = now_ms // MS, self.stance, self.lines
         if stance.says_words:
-            alarm = alarms(self._word, self._since_s, now_s, self.policies)
+            alarm = alarms(self._word, self._kept, self._since_s, now_s, self.policies)
         else:
             alarm = status_alarms(self._word, now_s, self.policies)
+        # What pages is worse than what does not, whatever the word.
+        told = np.where(self._kept > 0, self._kept, self._word)
+        self._heard = np.where(alarm > Status.OK, told, np.uint8(0))
         silences = Silences(stance.silences, self.cluster, now_s)
-        said = (lines.groups, lines.first, self._word, stance.says_words, self.policies)
+        said = (lines.groups, lines.first, self._word, alarm, stance.says_words, self.policies)
         this = NotifierRound(
             self.cluster,
             self._records,
@@ -212,7 +222,7 @@ class _Replay:
             for message in (each for due in by_subject.values() for each in due):
                 self._deliver(message, now_ms)
         yield from self._ended(before, now_ms)
-        self._note_worst(alarm)
+        self._note_worst()
 
     def _keep(self, subject: Subject, record: Record | None) -> None:
         if record is None:
@@ -228,7 +238,7 @@ class _Replay:
             return
         page = self._open.get(notice.id)
         if page is None:
-            line = self._worst_line(subject.group, self._word)
+            line = self._worst_line(subject.group)
             page = _Page(subject.group, notice.start_ms, now_ms, line, message.owner)
             self._open[notice.id] = page
         page.messages += 1
@@ -242,17 +252,15 @@ class _Replay:
                 page.ended_ms = now_ms
                 yield page
 
-    def _note_worst(self, alarm: Bytes) -> None:
-        """What pages is worse than what does not, whatever the word."""
-        heard = np.where(alarm > Status.OK, self._word, 0).astype(np.uint8)
+    def _note_worst(self) -> None:
         for page in self._open.values():
-            line = self._worst_line(page.group, heard)
-            page.worst = max(page.worst, int(heard[line]))
+            line = self._worst_line(page.group)
+            page.worst = max(page.worst, int(self._heard[line]))
             page.lag = max(page.lag, int(self._lag[self._of(page.group)].max()))
 
-    def _worst_line(self, group: str, said: Bytes) -> int:
+    def _worst_line(self, group: str) -> int:
         some = self._of(group)
-        return int(some.start + said[some].argmax())
+        return int(some.start + self._heard[some].argmax())
 
     def _of(self, group: str) -> slice:
         at = self._places[group]

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from warren.model import bounds
 from warren.model.arrays import Bytes, Counts, Ints, Mask, Singles, UInts
 from warren.model.grounds import LineSettings
 from warren.model.memory import Past
@@ -18,7 +19,8 @@ class Evidence(NamedTuple):
     as_of_ms: Ints
     filled: Counts  # 0: nothing was ever committed
     offset: Ints  # of the last commit
-    last_ms: Ints  # when that was made
+    last_ms: Ints  # when that was written, by our own clock
+    clock_ms: Ints  # how far the clock of the commits is ahead of ours
     gap_s: Singles  # usual, between the commits of the window; 0: not known
     lag_at_commit: Ints  # negative: not known
     end: Ints
@@ -37,13 +39,16 @@ class Evidence(NamedTuple):
 
 
 class Commits(NamedTuple):
-    """The windows, by row: looked at only where something has changed."""
+    """The windows, by row: looked at only where something has changed.
+
+    Their moments are by another clock, which is ahead of ours by `clock_ms`.
+    """
 
     offset: Ints
     committed_ms: Ints
     lag: Ints
 
-    def reached_ms(self, rows: Ints) -> Ints:
+    def reached_ms(self, rows: Ints, clock_ms: Ints) -> Ints:
         """When the last offset was committed first, as far as the window goes back."""
         width = self.offset.shape[1]
         reached: Ints = self.committed_ms[rows, -1]
@@ -53,12 +58,13 @@ class Commits(NamedTuple):
             differs = offsets[:, ::-1] != offsets[:, -1:]
             run = np.where(differs.any(axis=1), differs.argmax(axis=1), width)
             reached[again] = self.committed_ms[rows[again], width - run]
-        return reached
+        return bounds.minus(reached, clock_ms)
 
-    def first_after_ms(self, rows: Ints, moment_ms: Ints) -> Ints:
+    def first_after_ms(self, rows: Ints, clock_ms: Ints, moment_ms: Ints) -> Ints:
         """When the first commit after a moment was made."""
-        place = (self.committed_ms[rows] > moment_ms[:, None]).argmax(axis=1)
-        first: Ints = self.committed_ms[rows, place]
+        committed_ms = bounds.minus(self.committed_ms[rows], clock_ms[:, None])
+        place = (committed_ms > moment_ms[:, None]).argmax(axis=1)
+        first: Ints = committed_ms[np.arange(len(rows)), place]
         return first
 
     def below(self, rows: Ints, height: Ints) -> Ints:

@@ -2,33 +2,49 @@
 
 from collections.abc import Mapping
 
+from warren.model import bounds
 from warren.model.counted_nouns import counted
+from warren.model.figures import LineFigures
 from warren.model.judgement import Judgement, Word
 from warren.model.status import Status
+
+MS = 1000
+NOTHING = LineFigures(0, 0, 0, 0, None, None, None, None, 0)
 
 RULES = {
     Word.OK: "Nothing is wrong: Warren has not seen it stand still while records wait.",
     Word.NEVER: "A member holds the partition, or a policy names it, and nothing was ever "
-    "committed.",
-    Word.LEFT: "The group has members, and none of them subscribes to the topic any more.",
-    Word.BLOCKED: "All that readers of committed data may see is read; an open transaction holds "
-    "back the rest.",
-    Word.WARN: "It reads more slowly than the log grows, or is later than its policy allows.",
+    "committed; {waits}.",
+    Word.LEFT: "The group has members, and none of them has subscribed to the topic since {since}; "
+    "{waits}.",
+    Word.BLOCKED: "All that readers of committed data may see is read; an open transaction has "
+    "held back {records} since {from_}.",
+    Word.WARN: "It reads more slowly than the log grows; {waits}.",
     Word.STALL: "It commits the same offset while records wait, and has for {held}; that is STALL "
     "after {limit}.",
     Word.REWIND: "It went back and is not yet where it was, at offset {former}.",
     Word.STOP: "Records wait, and it has been silent for {silent}; that is STOP after {limit}.",
-    Word.STORM: "Its members join again and again, and the offset has not moved for {held}.",
-    Word.LOST: "Retention has taken records that it had not read.",
-    Word.AHEAD: "Its last commit lies beyond the end of the log: it would miss what is written.",
-    Word.STALE: "Our own data are too old to say anything; before, it was {before}.",
+    Word.STORM: "Its members join again and again, {rate:.1f} generations a minute, and the offset "
+    "has not moved for {held}.",
+    Word.LOST: "Retention has taken {records} that it had not read: its last commit is {commit}, "
+    "and the log begins at {start}.",
+    Word.AHEAD: "Its last commit, {commit}, lies beyond the end of the log, {end}: it would miss "
+    "what is written.",
+    Word.STALE: "Our own data have been too old to say anything since {from_}; before, it was "
+    "{before}.",
 }
+TOO_LATE = "The oldest unread message is {late} old, and its policy allows {late_limit}; {waits}."
+LATER = (
+    "It reads more slowly than the log grows: it was {was_late} late at {from_} and is {late} late "
+    "now; {waits}."
+)
 
 CAUSES = {
     Word.STALL: "Stuck at offset {at} for {held}",
     Word.STOP: "Silent at offset {at} for {silent}",
     Word.REWIND: "Went back from offset {former} to {at}",
-    Word.STORM: "Its members join again and again; stuck at offset {at} for {held}",
+    Word.STORM: "Its members join again and again, {rate:.1f} generations a minute; stuck at "
+    "offset {at} for {held}",
 }
 
 PAUSES = (
@@ -54,10 +70,19 @@ BEGINS = "It is STOP or STALL when records wait and it does not move for {limit}
 
 
 def why(judgement: Judgement, line: int) -> str:
-    """The rule that decided, as a sentence for people."""
-    word = Word(judgement.word[line])
-    pauses = word == Word.OK and judgement.held_s[line] >= 1
-    return (PAUSES if pauses else RULES[word]).format(**_numbers(judgement, line))
+    """The rule that decided, as a sentence for people, with its numbers."""
+    return _sentence(judgement, line).format(**_numbers(judgement, line))
+
+
+def _sentence(judgement: Judgement, line: int) -> str:
+    word, figures = Word(judgement.word[line]), judgement.figures.of(line)
+    if word == Word.OK and judgement.held_s[line] >= 1:
+        return PAUSES
+    if word == Word.WARN and figures and figures.limit_s is not None:
+        return TOO_LATE
+    if word == Word.WARN and figures and figures.was_late_s is not None:
+        return LATER
+    return RULES[word]
 
 
 def cause(judgement: Judgement, line: int, seen: Mapping[str, float | None]) -> str:
@@ -68,9 +93,9 @@ def cause(judgement: Judgement, line: int, seen: Mapping[str, float | None]) -> 
     word, lag = Word(judgement.word[line]), seen["current_lag"] or 0
     if word not in CAUSES or seen["last_offset"] is None:
         return ""
-    waits = f"{lag:,.0f} message{' waits' if lag == 1 else 's wait'}"
     at = f"{seen['last_offset']:,.0f}"
-    return f"{CAUSES[word].format(at=at, **_numbers(judgement, line))}; {waits}."
+    numbers = _numbers(judgement, line)
+    return f"{CAUSES[word].format(at=at, **numbers)}; {_wait(int(lag))}."
 
 
 def change(judgement: Judgement, line: int) -> str:
@@ -82,13 +107,27 @@ def change(judgement: Judgement, line: int) -> str:
     return BEGINS.format(**numbers) if is_known else ""
 
 
+def _wait(messages: int) -> str:
+    return f"{messages:,} message{' waits' if messages == 1 else 's wait'}"
+
+
 def _numbers(judgement: Judgement, line: int) -> dict[str, object]:
+    figures = judgement.figures.of(line) or NOTHING
     return {
         "held": in_words(float(judgement.held_s[line])),
         "silent": in_words(float(judgement.silent_s[line])),
         "limit": in_words(float(judgement.limit_s[line])),
         "former": f"{int(judgement.former[line]):,}",
         "before": Word(judgement.before[line]).name,
+        "since": bounds.utc(int(judgement.since_s[line]) * MS),
+        "records": f"{figures.records:,} message{'' if figures.records == 1 else 's'}",
+        "waits": _wait(figures.records),
+        **{name: f"{getattr(figures, name) or 0:,}" for name in ("commit", "start", "end")},
+        "late": in_words(figures.late_s or 0),
+        "was_late": in_words(figures.was_late_s or 0),
+        "late_limit": in_words(figures.limit_s or 0),
+        "rate": figures.rate or 0,
+        "from_": bounds.utc(figures.since_s * MS),
     }
 
 

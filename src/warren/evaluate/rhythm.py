@@ -20,6 +20,8 @@ ALIKE = 0.8  # a pause of this part of another is the same kind of pause
 PATIENCE_S = 240.0  # nobody is late before this
 STRANGER_S = 600.0  # of a partition that has hardly been seen
 FEW_COMMITS = 4  # below, it has hardly been seen
+MOST_OF = 0.5  # of the time since the one before, that an unexplained pause took: a job's sleep
+FADES = 0.97  # a long transaction is forgotten after some dozens of shorter ones
 TIMES, MARGIN_S = 2.0, 60.0  # how much longer than its longest regular pause is too long
 PERIODS = 1.5  # the same of a period that a policy names
 
@@ -31,39 +33,66 @@ class Pauses(NamedTuple):
     rows: Ints  # and in the past
     took_s: Singles
     now_s: UInts
+    regular_s: Singles  # the longest regular one before
+
+    def where(self, mask: Mask) -> "Pauses":
+        return Pauses._make(column[mask] for column in self)
 
 
 def learn_pauses(memory: Memory, past: Past, ended: Pauses) -> None:
-    """Remember the longest; in place."""
-    long = ended.took_s >= SHORTEST_S
-    at, rows = ended.at[long], ended.rows[long]
-    pause_s, now_s = ended.took_s[long], ended.now_s[long]
-    if not len(at):
+    """Remember the longest that belong to the rhythm; in place."""
+    if not len(ended.at):
         return
-    pauses, paused_s = past.pauses[rows], past.paused_s[rows]
+    pauses, paused_s = past.pauses[ended.rows], past.paused_s[ended.rows]
     kept_s = np.maximum(pauses * KEPT_TIMES, KEPT_S)
-    pauses[now_s[:, None] - paused_s.astype(np.int64) > kept_s] = 0
+    pauses[ended.now_s[:, None] - paused_s.astype(np.int64) > kept_s] = 0
+    is_alike = (pauses >= ALIKE * ended.took_s[:, None]) & (pauses > 0)
+    last_s = np.where(is_alike, paused_s, 0).max(axis=1)
+    learns = _is_rhythm(memory, ended, last_s)
+    _learn_period(memory, ended.where(learns), last_s[learns], regular(pauses[learns]))
     shortest = pauses.argmin(axis=1)
-    lines = np.arange(len(at))
-    counts = pause_s >= ALIKE * pauses[lines, shortest]
-    pauses[lines[counts], shortest[counts]] = pause_s[counts]
-    paused_s[lines[counts], shortest[counts]] = now_s[counts]
-    past.pauses[rows], past.paused_s[rows] = pauses, paused_s
-    _learn_period(memory, at, pause_s, now_s, regular(pauses))
+    learns &= ended.took_s >= ALIKE * pauses.min(axis=1)
+    lines = np.flatnonzero(learns)
+    pauses[lines, shortest[lines]] = ended.took_s[lines]
+    paused_s[lines, shortest[lines]] = ended.now_s[lines]
+    past.pauses[ended.rows], past.paused_s[ended.rows] = pauses, paused_s
 
 
-def _learn_period(
-    memory: Memory, at: Ints, pause_s: Singles, now_s: UInts, regular_s: Singles
-) -> None:
-    """From the end of one long pause to the end of the next."""
-    ends = (regular_s > 0) & (pause_s >= ALIKE * regular_s)
-    at, now_s = at[ends], now_s[ends]
-    woke_s = memory.woke_s[at]
-    took_s = (now_s.astype(np.int64) - woke_s).astype(np.float32)
+def _is_rhythm(memory: Memory, ended: Pauses, last_s: UInts) -> Mask:
+    """Whether they belong to the rhythm; `last_s` is when one like it ended before.
+
+    A pause that the rhythm so far does not explain was a fault, which is over. But if it took most
+    of the time since the one before, the group sleeps more than it works, as jobs do.
+    """
+    limit_s = learned(ended.regular_s, memory.commits[ended.at] >= FEW_COMMITS)
+    strange = ended.took_s > limit_s
+    since_s = np.maximum(memory.woke_s[ended.at], last_s).astype(np.int64)
+    memory.woke_s[ended.at[strange]] = ended.now_s[strange]
+    mask: Mask = ~strange | (ended.took_s >= MOST_OF * (ended.now_s - since_s))
+    return mask
+
+
+def _learn_period(memory: Memory, ended: Pauses, last_s: UInts, regular_s: Singles) -> None:
+    """From the end of one regular pause to the end of the next."""
+    ends = (last_s > 0) & (ended.took_s >= ALIKE * regular_s)
+    at, took_s = ended.at[ends], (ended.now_s[ends] - last_s[ends]).astype(np.float32)
     before = memory.period_s[at]
-    mean = np.where(before > 0, (3 * before + took_s) / 4, took_s)
-    memory.period_s[at] = np.where(woke_s > 0, mean, 0)
-    memory.woke_s[at] = now_s
+    memory.period_s[at] = np.where(before > 0, (3 * before + took_s) / 4, took_s)
+
+
+def learn_holds(past: Past, rows: Ints, held_s: Singles) -> None:
+    """Remember the longest times for which a transaction held back the end; in place."""
+    holds = FADES * past.holds[rows]
+    lines, shortest = np.arange(len(rows)), holds.argmin(axis=1)
+    holds[lines, shortest] = np.maximum(holds[lines, shortest], held_s)
+    past.holds[rows] = holds
+
+
+def held(holds: Singles) -> Singles:
+    """How long transactions explain that the end is held back; 0: not known."""
+    regular_s = regular(holds)
+    held_s: Singles = np.where(regular_s > 0, TIMES * regular_s + MARGIN_S, 0).astype(np.float32)
+    return held_s
 
 
 def learned(regular_s: Singles, has_been_seen: Mask) -> Singles:

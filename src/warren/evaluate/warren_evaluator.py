@@ -10,11 +10,13 @@ import numpy as np
 
 from warren.evaluate import rhythm
 from warren.evaluate.evidence import Clock, Cluster, Commits, Decided, Evidence
+from warren.evaluate.figures import figures
 from warren.evaluate.word_rules import decide
 from warren.model import bounds
 from warren.model.arrays import Bytes, Floats, Ints, Mask, Singles, UInts
+from warren.model.figures import Figures
 from warren.model.grounds import Grounds, LineSettings
-from warren.model.group_life import GroupLife, Subscribed
+from warren.model.group_life import GroupLife
 from warren.model.judgement import (
     PAGES,
     STATUS_OF_WORD,
@@ -60,7 +62,7 @@ def judge_words(
     said.longest_pause_s[:] = _regular(memory, past, by_line.rows, verdicts.groups.first)
     commits = Commits(arrays.offset, arrays.committed_ms, arrays.lag)
     cluster = Cluster(commits, past, Clock(verdicts.now_s, facts.between_readings_s))
-    grounds = Grounds.empty(len(said.word))
+    grounds, parts = Grounds.empty(len(said.word)), list[Figures]()
     for begin in range(0, len(said.word), CHUNK):
         some = slice(begin, begin + CHUNK)
         where = span(by_line.rows[some])
@@ -70,7 +72,9 @@ def judge_words(
             memory.put(where, part)
         said.note(some, decided, part, evidence)
         grounds.note(some, stands_on)
-    judgement = _judgement(said, verdicts, facts.policies)
+        if (found := figures(decided.word, part, evidence, past, begin)) is not None:
+            parts.append(found)
+    judgement = _judgement(said, verdicts, Figures.join(parts), facts.policies)
     return replace(judgement, grounds=grounds, settings=by_line.settings)
 
 
@@ -105,7 +109,7 @@ class _Said(NamedTuple):
 def _regular(memory: Memory, past: Past, rows: Ints, first: Ints) -> Singles:
     """The longest regular pause of each line; its group's while it has been seen too little."""
     own = np.zeros(len(rows), np.float32)
-    pausing = np.flatnonzero(memory.woke_s[rows] > 0)
+    pausing = np.flatnonzero(memory.rested_s[rows] > 0)
     if not len(pausing):
         return own
     own[pausing] = regular(past.pauses[rows[pausing]])
@@ -125,7 +129,7 @@ class _ByLine:
         self.has_left = np.zeros(lines, np.bool_)
         self.generations = np.zeros(len(count), np.float32)
         if life is not None:
-            self.has_left = life.is_subscribed == Subscribed.NO
+            self.has_left = life.has_left
             self.generations = life.generations_per_minute
         self.settings = line_settings(facts.policies, lines, facts.allowed_lag)
         self.is_named = _is_named(facts.policies, lines)
@@ -143,12 +147,14 @@ class _ByLine:
         end, stable, start = _edges(self.arrays, self.facts, some)
         lag = _readable_lag(numbers.lag[some], offset, end, stable, start)
         took_s = bounds.minus(end_ms, said.start.committed_ms[some]) / MS
+        last_ms, clock_ms = self._written(rows)
         return Evidence(
             row=rows,
             as_of_ms=self.verdicts.groups.as_of_ms[group],
             filled=filled,
             offset=offset,
-            last_ms=self.arrays.last_ms[rows],
+            last_ms=last_ms,
+            clock_ms=clock_ms,
             gap_s=(took_s / np.maximum(filled.astype(np.int64) - 1, 1)).astype(np.float32),
             lag_at_commit=said.end.lag[some],
             end=end,
@@ -165,6 +171,14 @@ class _ByLine:
             settings=self.settings.of(some),
             is_gone=None if self.gone is None else self.gone[group],
         )
+
+    def _written(self, rows: Ints) -> tuple[Ints, Ints]:
+        """When the newest commits were written, by our own clock, and how far theirs is ahead."""
+        committed_ms, written_s = self.arrays.last_ms[rows], self.arrays.written_s[rows]
+        is_known = (written_s > 0) & (written_s < self.verdicts.now_s + 1)
+        written_ms = np.rint(np.where(is_known, written_s, 0) * MS).astype(np.int64)
+        last_ms = np.where(is_known, written_ms, committed_ms)
+        return last_ms, bounds.minus(committed_ms, last_ms)
 
 
 def _edges(arrays: WindowArrays, facts: Facts, some: slice) -> tuple[Ints, Ints, Ints]:
@@ -225,15 +239,19 @@ def _is_named(policies: LinePolicies | None, lines: int) -> Mask:
     return mask
 
 
-def _judgement(said: _Said, verdicts: Verdicts, policies: LinePolicies | None) -> Judgement:
+def _judgement(
+    said: _Said, verdicts: Verdicts, decided: Figures, policies: LinePolicies | None
+) -> Judgement:
     first = verdicts.groups.first
-    alarm = alarms(said.word, said.since_s, verdicts.now_s, policies)
+    alarm = alarms(said.word, said.before, said.since_s, verdicts.now_s, policies)
     return Judgement(
         **said._asdict(),
         burrow=verdicts.partitions.status,
         group_word=_worst(said.word, first),
         group_burrow=verdicts.groups.status,
         pages=np.minimum(_worst(alarm, first), np.uint8(Status.ERR)),
+        figures=decided,
+        alarm=alarm,
     )
 
 
@@ -241,11 +259,20 @@ def _worst(values: Bytes, first: Ints) -> Bytes:
     return np.maximum.reduceat(values, first[:-1]) if len(first) > 1 else values[:0]
 
 
-def alarms(word: Bytes, since_s: UInts, now_s: float, policies: LinePolicies | None) -> Bytes:
-    """By line, the status that opens an incident; OK: nobody is paged."""
-    is_alarm = pages(word, since_s, now_s, policies)
+def alarms(
+    word: Bytes, kept: Bytes, since_s: UInts, now_s: float, policies: LinePolicies | None
+) -> Bytes:
+    """By line, the status that opens an incident; OK: nobody is paged.
+
+    While a line is STALE, the word that was `kept` from before pages as it did.
+    """
     # A policy may page about words that Burrow's clients know as OK.
-    status = np.maximum(STATUS_OF_WORD, np.uint8(Status.WARN))[word]
+    status = np.maximum(STATUS_OF_WORD, np.uint8(Status.WARN))[kept]
+    is_alarm = pages(kept, since_s, now_s, policies)
+    stale = np.flatnonzero((word != kept) & ~is_alarm)
+    if len(stale) and policies is not None:
+        some = LinePolicies(policies.policies, policies.of_line[stale])
+        is_alarm[stale] = pages(word[stale], since_s[stale], now_s, some)
     return np.where(is_alarm, status, np.uint8(Status.OK))
 
 

@@ -11,22 +11,21 @@ import numpy as np
 
 from warren.evaluate import rhythm, trend
 from warren.evaluate.evidence import Clock, Cluster, Commits, Decided, Evidence
+from warren.evaluate.remember import BLIND_READINGS, BLIND_S, Known, began_ms, remember
 from warren.model import bounds
-from warren.model.arrays import Ints, Mask, Singles, UInts
+from warren.model.arrays import Ints, Mask, Singles
 from warren.model.grounds import Grounds, LineSettings, Sign, Signs
 from warren.model.judgement import Word
-from warren.model.memory import Memory
+from warren.model.memory import Memory, Past
 
 MS = 1000
 CONFIRMED_S = 15.0  # of a commit that went back, and that no later one makes good
 READINGS_AHEAD = 3  # readings of the log end in a row that a commit lies beyond
-OPEN_S = 90.0  # a transaction that holds the end that readers see where it is
+OPEN_S = 120.0  # a transaction that holds the end that readers see where it is
 UNCOMMITTED_S = 60.0  # before a new member's partition is said to have no commit
 GONE_S = 60.0  # without a commit, before a topic counts as left, or records as lost
-STORM_S = 180.0  # without progress
+STORM_S = 180.0  # without progress, or as long as its policy's schedule allows
 STORM_RATE, STORM_OVER = 3.0, 1.5  # generations a minute that begin it, and fewer that end it
-BLIND_S = 120.0  # the log end is this old: we do not know
-BLIND_READINGS = 3.0  # or so many times the usual time between two readings
 LATE_S = 600.0  # our reading of commits is this far behind
 
 
@@ -41,14 +40,14 @@ def decide(
     stale = is_stale(now, of.clock)
     was_held = memory.held_ms > 0  # before retention took what waited
     waits = (now.filled > 0) & (now.lag > settings.allowed_lag)
-    closed = _remember(memory, now, waits, ~stale, of)
+    changed = remember(memory, now, Known(waits, ~stale, regular_s), of)
     signs = _signs(
         {
             Sign.COMMITTED: now.filled > 0,
             Sign.NEVER: is_never(memory, now),
             Sign.LEFT: has_left(now),
-            Sign.BLOCKED: is_blocked(memory, now),
-            Sign.RISES: rises(memory, now, waits, closed, of),
+            Sign.BLOCKED: is_blocked(memory, now, of.past),
+            Sign.RISES: rises(memory, now, waits, changed, of),
             Sign.WARNED: memory.word == Word.WARN,
             Sign.REWOUND: has_rewound(memory, now, of.commits),
             Sign.REJOINS: rejoins(memory, now),
@@ -93,7 +92,7 @@ def say(grounds: Grounds, settings: LineSettings) -> Decided:
         (Word.STALL, stuck_s > limit_s),
         (Word.REWIND, has[Sign.REWOUND]),
         (Word.STOP, (silent_s > limit_s) | (waits & has[Sign.GONE])),
-        (Word.STORM, (held_s > STORM_S) & has[Sign.REJOINS]),
+        (Word.STORM, (held_s > np.minimum(STORM_S, limit_s)) & has[Sign.REJOINS]),
         (Word.LOST, has[Sign.LOST]),
         (Word.AHEAD, has[Sign.AHEAD]),
         (Word.LEFT, has[Sign.LEFT]),
@@ -115,14 +114,8 @@ def _held_ms(memory: Memory, now: Evidence, waits: Mask) -> Ints:
     """Since when records wait, also where that is no fault because so many are allowed to."""
     held_ms = memory.held_ms.copy()
     allowed = np.flatnonzero(~waits & (now.filled > 0) & (now.lag > 0))
-    held_ms[allowed] = _began_ms(memory, now, allowed)
+    held_ms[allowed] = began_ms(memory, now, allowed)
     return held_ms
-
-
-def _began_ms(memory: Memory, now: Evidence, lines: Ints) -> Ints:
-    """When the offset moved last, or there was something to read, whichever was later."""
-    began: Ints = np.maximum(memory.moved_ms[lines], _readable_ms(memory, now, lines))
-    return began
 
 
 def _learned_s(
@@ -143,101 +136,6 @@ def _seconds(waits: Mask, until_ms: Ints, since_ms: Ints) -> Singles:
     some = np.flatnonzero(waits)
     passed[some] = np.maximum(bounds.minus(until_ms[some], since_ms[some]), 0) / MS
     return passed
-
-
-def _remember(memory: Memory, now: Evidence, waits: Mask, fresh: Mask, of: Cluster) -> Ints:
-    """Take in what happened since the last tick; what is stale stays as it was.
-
-    Returns the places whose trend has changed.
-    """
-    can = fresh & (now.filled > 0)
-    is_new = can & (memory.known_ms == 0)
-    moved = can & (is_new | (now.offset != memory.known_offset))
-    came = moved | (can & (now.last_ms != memory.known_ms))
-    as_of_s = (now.as_of_ms // MS).astype(np.uint32)
-    _count_ahead(memory, now, fresh)
-    _skip_blind(memory, now, fresh, of.clock)
-    _end_pauses(memory, now, moved & ~is_new, as_of_s, of)
-    some = np.flatnonzero(moved)
-    memory.moved_ms[some] = of.commits.reached_ms(now.row[some])
-    begins = np.flatnonzero(fresh & waits & (moved | (memory.held_ms == 0)))
-    memory.held_ms[begins] = _began_ms(memory, now, begins)
-    memory.held_ms[fresh & ~waits] = 0
-    _note_high(memory, now, is_new, came, of.commits)
-    held_back = np.flatnonzero(fresh & (now.stable != memory.stable))
-    memory.stable[held_back], memory.stable_s[held_back] = now.stable[held_back], as_of_s[held_back]
-    # While the offset stands still the lag is no trend: that is STALL, or a pause.
-    measured = moved & (now.lag_at_commit >= 0)
-    lag = now.lag_at_commit.astype(np.float32)
-    length_s = trend.length_s(of.clock.between_readings_s, memory.period_s)
-    closed = trend.note_lags(memory, measured, lag, as_of_s, length_s)
-    trend.keep_low(memory, of.past, closed, now.row[closed], lag[closed])
-    trend.keep_time(memory, of.past, closed, now.row[closed], as_of_s[closed])
-    unread = np.flatnonzero(fresh & (now.filled == 0) & (memory.moved_ms == 0))
-    memory.moved_ms[unread] = now.as_of_ms[unread]
-    memory.commits[:] = np.minimum(memory.commits + came, 60_000)
-    np.copyto(memory.known_offset, now.offset, where=came)
-    np.copyto(memory.known_ms, now.last_ms, where=came)
-    np.copyto(memory.end_s, now.end_s, where=fresh)
-    return closed
-
-
-def _readable_ms(memory: Memory, now: Evidence, some: Ints) -> Ints:
-    """Since when there has been something to read, at the least.
-
-    An old record may just have become readable: a transaction held it back until now.
-    """
-    appeared_ms = (np.nan_to_num(now.age_low_s[some]) * MS).astype(np.int64)
-    had_all = (memory.stable_s[some] > 0) & (memory.stable[some] <= now.offset[some])
-    until_ms = np.where(had_all, memory.end_s[some].astype(np.int64) * MS, 0)
-    since_ms: Ints = np.maximum(now.as_of_ms[some] - appeared_ms, until_ms)
-    return since_ms
-
-
-def _end_pauses(memory: Memory, now: Evidence, moved: Mask, as_of_s: UInts, of: Cluster) -> None:
-    """Learn from the pauses that a commit has ended; short ones teach nothing."""
-    longest_ms = bounds.minus(now.as_of_ms, memory.held_ms)
-    paused = np.flatnonzero(moved & (memory.held_ms > 0) & (longest_ms >= rhythm.SHORTEST_S * MS))
-    if not len(paused):
-        return
-    rows = now.row[paused]
-    ended_ms = of.commits.first_after_ms(rows, memory.known_ms[paused])
-    pause_s = (bounds.minus(ended_ms, memory.held_ms[paused]) / MS).astype(np.float32)
-    rhythm.learn_pauses(memory, of.past, rhythm.Pauses(paused, rows, pause_s, as_of_s[paused]))
-
-
-def _note_high(memory: Memory, now: Evidence, is_new: Mask, came: Mask, commits: Commits) -> None:
-    """The highest offset it has been at: that is where a group that went back has to come to."""
-    np.maximum(memory.high, now.offset, out=memory.high, where=came & ~is_new)
-    some = np.flatnonzero(is_new)
-    memory.high[some] = commits.offset[now.row[some]].max(axis=1)
-    # Data loss, or a topic made anew: there is nothing to come back to beyond the end.
-    gone = np.flatnonzero((memory.high > now.end) & (memory.ahead == 0) & (now.filled > 0))
-    memory.high[gone] = np.maximum(now.end[gone], now.offset[gone])
-
-
-def _count_ahead(memory: Memory, now: Evidence, fresh: Mask) -> None:
-    """A commit that was known before the end was read, and lies beyond it.
-
-    A commit that is younger than the reading proves nothing.
-    """
-    beyond = (
-        (memory.known_ms > 0)
-        & (now.filled > 0)
-        & (np.minimum(now.offset, memory.known_offset) > now.end)
-    )
-    read_anew = (now.end_s > memory.end_s).astype(np.uint8)
-    ahead = np.where(beyond, np.minimum(memory.ahead + read_anew, 200), 0)
-    memory.ahead[fresh] = ahead[fresh]
-
-
-def _skip_blind(memory: Memory, now: Evidence, fresh: Mask, clock: Clock) -> None:
-    """While no log end could be read, groups could not commit either: that time does not count."""
-    unseen_s = now.end_s.astype(np.int64) - memory.end_s
-    longest_s = max(BLIND_S / 2, BLIND_READINGS * clock.between_readings_s)
-    blind = fresh & (memory.held_ms > 0) & (memory.end_s > 0) & (unseen_s > longest_s)
-    until_ms = now.as_of_ms[blind] - MS
-    memory.held_ms[blind] = np.minimum(memory.held_ms[blind] + unseen_s[blind] * MS, until_ms)
 
 
 def is_stale(now: Evidence, clock: Clock) -> Mask:
@@ -265,20 +163,27 @@ def rejoins(memory: Memory, now: Evidence) -> Mask:
 
 
 def is_lost(memory: Memory, now: Evidence, was_held: Mask) -> Mask:
-    """The log begins beyond the last commit, and there had been something to read.
+    """The log begins beyond all that it had read, and there had been something to read.
 
-    If all was read and the log is empty now, nothing was lost: what retention took was read, or was
-    a marker.
+    What nobody can read is no loss: a marker, or a log that was empty before it came.
     """
-    passed = (now.start > now.offset) & (now.as_of_ms - now.last_ms > GONE_S * MS)
+    taken = now.start > np.maximum(now.offset, memory.read_to)
+    passed = taken & (now.as_of_ms - now.last_ms > GONE_S * MS)
     mask: Mask = passed & (was_held | (memory.word == Word.LOST) | (now.end > now.start))
     return mask
 
 
-def is_blocked(memory: Memory, now: Evidence) -> Mask:
-    """All is read that readers of committed data may see; that end has stood for a while."""
-    held_back = (now.stable < now.end) & (now.offset <= now.stable) & (now.lag == 0)
-    mask: Mask = held_back & (now.as_of_ms - memory.stable_s.astype(np.int64) * MS >= OPEN_S * MS)
+def is_blocked(memory: Memory, now: Evidence, past: Past) -> Mask:
+    """All is read that readers of committed data may see; the end is held back for too long.
+
+    That is clearly longer than by the transactions before.
+    """
+    mask: Mask = (now.stable < now.end) & (now.offset <= now.stable) & (now.lag == 0)
+    some = np.flatnonzero(mask)
+    if len(some):
+        since_ms = memory.stable_s[some].astype(np.int64) * MS
+        limit_s = np.maximum(OPEN_S, rhythm.held(past.holds[now.row[some]]))
+        mask[some] = now.as_of_ms[some] - since_ms >= limit_s * MS
     return mask
 
 
@@ -309,17 +214,18 @@ def falls_behind(
     return mask
 
 
-def rises(memory: Memory, now: Evidence, waits: Mask, closed: Ints, of: Cluster) -> Mask:
-    """Its lag has risen for minutes and still does; of those without a max-time-lag.
+def rises(memory: Memory, now: Evidence, waits: Mask, changed: Ints, of: Cluster) -> Mask:
+    """It has been later and later for minutes and still is; of those without a max-time-lag.
 
-    A trend changes only where a bucket has been `closed`.
+    A trend changes only where a bucket has ended, at the places `changed`.
     """
-    said = memory.word == Word.WARN
     late = waits & np.isnan(now.settings.max_time_lag_s)
+    said = memory.word == Word.WARN
     late &= now.age_s > np.where(said, trend.OVER_S, trend.MATTERS_S)
     mask: Mask = late & said
-    begins, goes_on = closed[(late & ~said)[closed]], closed[mask[closed]]
-    noise = trend.NOISE * now.produced[begins] * np.float32(of.clock.between_readings_s)
-    mask[begins] = trend.is_rising(of.past, now.row[begins], noise)
-    mask[goes_on] = ~trend.is_over(of.past, now.row[goes_on])
+    at = changed[late[changed]]
+    as_of_s, between_s = (now.as_of_ms[at] // MS).astype(np.uint32), of.clock.between_readings_s
+    paused = trend.has_paused(memory, at, as_of_s, between_s)
+    is_rising = said[at] | trend.is_rising(of.past, now.row[at], between_s)
+    mask[at] = is_rising & ~trend.is_over(of.past, now.row[at], paused)
     return mask

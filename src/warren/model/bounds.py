@@ -62,6 +62,11 @@ def sums(values: Ints, first: Ints) -> Ints:
     return np.select([high >= edge, high < -edge], [np.int64(MOST), np.int64(LEAST)], within)
 
 
+def utc(ms: float) -> str:
+    """A moment to the second: 2026-01-31T12:00:00Z."""
+    return moment(ms).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def total(values: Iterable[int]) -> int:
     """The sum of a few numbers, limited to 64 bits."""
     return min(max(sum(values), LEAST), MOST)

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from msgspec import Struct
 
-from warren.model.arrays import Bytes, Codes, Floats, Ints, Singles
+from warren.model.arrays import Bytes, Codes, Floats, Ints, Mask, Singles
 
 
 class Kind(IntEnum):
@@ -44,6 +44,7 @@ class GroupLife:
     rebalanced_s: Floats  # the last generation began; 0: not known
 
     is_subscribed: Bytes  # a `Subscribed`
+    has_left: Mask  # nobody subscribes to it any more, because that is how it was decided
     last_owner: Codes  # place in `Verdicts.owners`; who reads it, or read it last; 0: nobody yet
     last_client: Codes
 

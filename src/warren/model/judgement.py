@@ -11,6 +11,7 @@ from enum import IntEnum
 import numpy as np
 
 from warren.model.arrays import Bytes, Ints, Mask, Singles, UInts
+from warren.model.figures import Figures
 from warren.model.grounds import Grounds, LineSettings
 from warren.model.status import Status
 
@@ -74,8 +75,10 @@ class Judgement:
     group_word: Bytes  # the greatest of its partitions'
     group_burrow: Bytes  # the `Status` of the group by Burrow's rules
     pages: Bytes  # the `Status` that opens incidents; OK: nobody is paged
+    figures: Figures  # that decided, of the lines whose word is not OK
+    alarm: Bytes | None = None  # the same of each line; None: on boards that were read from a file
     decides: bool = False  # else Burrow's rules do, and this is the second opinion
-    grounds: Grounds | None = None  # None, as the settings: on boards that were read from a file
+    grounds: Grounds | None = None  # None, as the settings: likewise
     settings: LineSettings | None = None
 
     @property

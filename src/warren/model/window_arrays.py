@@ -67,6 +67,7 @@ class WindowArrays:
     owner: Codes  # places in `owners`
     client: Codes
     stopped: Mask  # had stopped at the last verdict, and no commit came since
+    written_s: Floats  # when the newest commit was written, by our own clock; 0: not known
 
     # By partition, in the order of `rows`, as of their group's moment.
     end_row: Ints  # the row of its log end

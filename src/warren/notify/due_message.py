@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from warren.evaluate import reasons
 from warren.model import bounds
 from warren.model.arrays import Ints
+from warren.model.group_life import GroupLife
 from warren.model.judgement import Judgement, Word
 from warren.model.numbers import UNKNOWN, GroupNumbers, Method, Numbers, PartitionNumbers
 from warren.model.status import Status
@@ -17,11 +19,13 @@ from warren.model.window_commits import make_commits
 from warren.notify.incidents import Notice
 from warren.notify.message import (
     NO_OPINION,
+    NOBODY_KNOWN,
     NOT_KNOWN,
     DigestLine,
     Event,
     GroupResult,
     Measures,
+    Members,
     Message,
     Offset,
     Opinion,
@@ -30,17 +34,31 @@ from warren.notify.message import (
 )
 
 
+class Beside(NamedTuple):
+    """What the board says beside its verdicts."""
+
+    numbers: Numbers | None = None
+    judgement: Judgement | None = None
+    life: GroupLife | None = None
+
+    @property
+    def deciding(self) -> Judgement | None:
+        return self.judgement if self.judgement and self.judgement.decides else None
+
+
+NOTHING_BESIDE = Beside()
+
+
 def group_result(
     cluster: str,
     verdicts: Verdicts,
     line: int,
-    numbers: Numbers | None = None,
-    judgement: Judgement | None = None,
+    beside: Beside = NOTHING_BESIDE,
 ) -> GroupResult:
     """The group with its bad partitions; a judgement that does not decide counts as none."""
-    groups, judgement = verdicts.groups, judgement if judgement and judgement.decides else None
+    groups, numbers, judgement = verdicts.groups, beside.numbers, beside.deciding
     lines = np.append(_bad(verdicts, line, judgement), groups.max_lag_line[line])
-    *partitions, maxlag = _partitions(verdicts, numbers, judgement, lines)
+    *partitions, maxlag = _partitions(verdicts, beside, lines)
     return GroupResult(
         cluster,
         verdicts.names[line],
@@ -51,14 +69,28 @@ def group_result(
         maxlag,
         int(groups.total_lag[line]),
         measures(numbers.groups, line) if numbers else NOT_KNOWN,
-        _word(line, judgement),
+        _word(verdicts, line, judgement),
+        _members(beside.life, line),
+    )
+
+
+def _members(life: GroupLife | None, line: int) -> Members:
+    if life is None:
+        return NOBODY_KNOWN
+    return Members(
+        int(life.member_count[line]),
+        int(life.empty_since_s[line] * 1000),
+        _shortest(life.generations_per_minute[line]),
+        _shortest(life.churn_per_minute[line]),
     )
 
 
 def _bad(verdicts: Verdicts, line: int, judgement: Judgement | None) -> Ints:
-    """The lines that are bad; else those that a policy wants told all the same."""
+    """The lines that are bad, or that a policy wants told all the same."""
     begin, end = (int(each) for each in verdicts.groups.first[line : line + 2])
     bad = verdicts.partitions.status[begin:end] > Status.OK
+    if judgement is not None and judgement.alarm is not None:
+        bad = bad | (judgement.alarm[begin:end] > Status.OK)
     if judgement is not None and not bad.any():
         bad = judgement.word[begin:end] != Word.OK
     lines: Ints = begin + np.flatnonzero(bad)
@@ -71,8 +103,15 @@ def _status(verdicts: Verdicts, line: int, judgement: Judgement | None) -> Statu
     return Status(status if judgement is None else max(status, int(judgement.pages[line])))
 
 
-def _word(line: int, judgement: Judgement | None) -> str:
-    return "" if judgement is None else Word(judgement.group_word[line]).name
+def _word(verdicts: Verdicts, line: int, judgement: Judgement | None) -> str:
+    """The worst word that opens an incident; if none does, the worst."""
+    if judgement is None:
+        return ""
+    begin, end = (int(each) for each in verdicts.groups.first[line : line + 2])
+    told = judgement.word[begin:end]
+    if judgement.alarm is not None and (judgement.alarm[begin:end] > Status.OK).any():
+        told = told[judgement.alarm[begin:end] > Status.OK]
+    return Word(told.max()).name
 
 
 def _opinion(judgement: Judgement, line: int) -> Opinion:
@@ -83,6 +122,8 @@ def _opinion(judgement: Judgement, line: int) -> Opinion:
         reasons.change(judgement, line),
         int(judgement.since_s[line]) * 1000,
         Status(judgement.burrow[line]).name if differs else "",
+        judgement.alarm is not None and bool(judgement.alarm[line] > Status.OK),
+        judgement.figures.of(line),
     )
 
 
@@ -121,10 +162,8 @@ def missing_result(cluster: str, group: str) -> GroupResult:
     return GroupResult(cluster, group, Status.NOTFOUND, 1.0, (), 0, None, 0)
 
 
-def _partitions(
-    verdicts: Verdicts, numbers: Numbers | None, judgement: Judgement | None, lines: Ints
-) -> list[PartitionResult]:
-    table = verdicts.partitions
+def _partitions(verdicts: Verdicts, beside: Beside, lines: Ints) -> list[PartitionResult]:
+    table, numbers, judgement = verdicts.partitions, beside.numbers, beside.deciding
     start, end = _offsets(table.start, lines), _offsets(table.end, lines)
     return [
         PartitionResult(
@@ -139,9 +178,17 @@ def _partitions(
             _shortest(table.complete[line]),
             measures(numbers.partitions, line) if numbers else NOT_KNOWN,
             _opinion(judgement, line) if judgement else NO_OPINION,
+            *_last_readers(verdicts, beside.life, line),
         )
         for at, line in enumerate(lines.tolist())
     ]
+
+
+def _last_readers(verdicts: Verdicts, life: GroupLife | None, line: int) -> tuple[str, str]:
+    """Owner and client."""
+    if life is None:
+        return "", ""
+    return verdicts.owners[life.last_owner[line]], verdicts.owners[life.last_client[line]]
 
 
 def _offsets(edge: Edge, lines: Ints) -> list[Offset]:
@@ -169,8 +216,7 @@ class DueMessage:
     place: Place
     reason: str = ""
     owner: str = ""  # that a policy names
-    numbers: Numbers | None = None  # beside the verdicts of `place`
-    judgement: Judgement | None = None
+    beside: Beside = NOTHING_BESIDE  # the verdicts of `place`
 
     @property
     def identity(self) -> tuple[Subject, str, str]:
@@ -179,11 +225,7 @@ class DueMessage:
 
     def with_result(self) -> "DueMessage":
         """The same message, without a reference to all verdicts of its moment."""
-        return (
-            replace(self, place=self._result(), numbers=None, judgement=None)
-            if self.place
-            else self
-        )
+        return replace(self, place=self._result(), beside=NOTHING_BESIDE) if self.place else self
 
     def message(self) -> Message:
         subject, notice = self.subject, self.notice
@@ -222,10 +264,11 @@ class DueMessage:
             case GroupResult() as result:
                 return result.status, result.total_lag, result.numbers, result.word
             case verdicts, line:
-                said = self.judgement if self.judgement and self.judgement.decides else None
-                numbers = measures(self.numbers.groups, line) if self.numbers else NOT_KNOWN
+                said, numbers = self.beside.deciding, NOT_KNOWN
+                if self.beside.numbers is not None:
+                    numbers = measures(self.beside.numbers.groups, line)
                 status, lag = _status(verdicts, line, said), int(verdicts.groups.total_lag[line])
-                return status, lag, numbers, _word(line, said)
+                return status, lag, numbers, _word(verdicts, line, said)
 
     def _result(self) -> GroupResult:
         cluster, group = self.subject.cluster, self.subject.group
@@ -235,7 +278,7 @@ class DueMessage:
             case GroupResult() as result:
                 return result
             case verdicts, line:
-                return group_result(cluster, verdicts, line, self.numbers, self.judgement)
+                return group_result(cluster, verdicts, line, self.beside)
 
 
 RESERVED = 2  # messages of each minute: for a digest of openings and one of closes

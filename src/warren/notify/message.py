@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from warren.model.figures import LineFigures
 from warren.model.status import Status
 
 
@@ -59,9 +60,23 @@ class Opinion(msgspec.Struct, frozen=True):
     ends: str = ""  # what would end it, a sentence
     since_ms: int = 0
     second: str = ""  # what Burrow's rules would say, if that is something else
+    opens: bool = False  # that opens an incident, as far as its policy goes
+    figures: LineFigures | None = None  # the numbers that decided
 
 
 NO_OPINION = Opinion()
+
+
+class Members(msgspec.Struct, frozen=True):
+    """What the records about a group tell; see `model.group_life`."""
+
+    count: int = 0  # also where nothing is known of them
+    empty_since_ms: int = 0  # 0: it has members, or nothing is known of them
+    generations_per_minute: float = 0.0
+    churn_per_minute: float = 0.0
+
+
+NOBODY_KNOWN = Members()
 
 
 class Offset(msgspec.Struct, frozen=True):
@@ -85,6 +100,8 @@ class PartitionResult(msgspec.Struct, frozen=True):
     complete: float  # the shortest decimal of a float32, so that it prints as in the API
     numbers: Measures = NOT_KNOWN
     opinion: Opinion = NO_OPINION
+    last_owner: str = ""  # who reads it, or read it last
+    last_client: str = ""
 
 
 class GroupResult(msgspec.Struct, frozen=True):
@@ -99,7 +116,8 @@ class GroupResult(msgspec.Struct, frozen=True):
     maxlag: PartitionResult | None  # good or bad, the one with the greatest lag
     total_lag: int
     numbers: Measures = NOT_KNOWN
-    word: str = ""  # the worst of its partitions, if Warren's evaluator decides
+    word: str = ""  # the worst that opens an incident, if Warren's evaluator decides
+    members: Members = NOBODY_KNOWN
 
 
 class DigestLine(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from warren.model.health import RoundsHealth
 from warren.model.silence import Silences
 from warren.model.status import Status
 from warren.notify.delivery import Delivery
-from warren.notify.due_message import DueMessage
+from warren.notify.due_message import Beside, DueMessage
 from warren.notify.incidents import (
     MOST_LATE,
     NOTHING,
@@ -275,8 +275,8 @@ class Notifying:
         if judged:
             now_s = this.now_ms / 1000
             silences = Silences(self._silences.all(now_s), this.cluster, now_s)
-            this.routing = Routing.on(judged, silences)
-            this.numbers, this.judgement = judged.numbers, judged.judgement
+            this.routing = Routing.on(judged, silences, now_s)
+            this.beside = Beside(judged.numbers, judged.judgement, judged.life)
             this.judge_groups(judged.verdicts, alarms(judged, now_s))
             for name, rule in rules.items():
                 watch = self._watch(this.cluster, name, rule)

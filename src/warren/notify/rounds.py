@@ -9,11 +9,9 @@ import numpy as np
 
 from warren.model.arrays import Bytes
 from warren.model.board import Board
-from warren.model.judgement import Judgement
-from warren.model.numbers import Numbers
 from warren.model.status import Status
 from warren.model.verdicts import Verdicts
-from warren.notify.due_message import DueMessage, Place
+from warren.notify.due_message import NOTHING_BESIDE, Beside, DueMessage, Place
 from warren.notify.incidents import (
     NOTHING,
     Notice,
@@ -128,8 +126,7 @@ class NotifierRound:
     now_ms: int
     is_gone: Callable[[Subject], bool] = lambda _: True  # of those without a verdict
     current: CurrentCluster = ALL_READ  # names the groups that cannot be judged yet
-    numbers: Numbers | None = None  # beside the verdicts, for what messages say
-    judgement: Judgement | None = None
+    beside: Beside = NOTHING_BESIDE  # the verdicts, for what messages say
     new_id: Callable[[], str] = _random_id
     routing: Routing | None = None  # None: every message goes to every module
     changes: dict[Subject, Record | None] = field(default_factory=dict)
@@ -236,7 +233,7 @@ class NotifierRound:
             found = notices(record, status, policy, subject.group, self.now_ms)
             found = [each for each in found if self._may_send(each, route)]
             if found:
-                about = (place, reason, route.owner, self.numbers, self.judgement)
+                about = (place, reason, route.owner, self.beside)
                 messages = [DueMessage(subject, each, *about) for each in found]
                 self.due.setdefault(policy.module, {})[subject] = messages
         after = trim(record, status, self.policies, self.now_ms)

@@ -21,7 +21,7 @@ MS = 1000
 class Route(NamedTuple):
     """Where the messages about a group go."""
 
-    policy: Policy | None = None  # of its worst partition
+    policy: Policy | None = None  # of the worst partition that opens an incident
     silence: Silence | None = None
     grace_ms: int = 0
 
@@ -45,8 +45,15 @@ def alarms(board: ClusterBoard, now_s: float) -> Bytes:
     judgement = board.judgement
     if board.policies is None or (judgement is not None and judgement.decides):
         return board.alarms
-    alarm = status_alarms(board.verdicts.partitions.status, now_s, board.policies)
-    return worst(alarm, board.verdicts.groups.first)
+    return worst(line_alarms(board, now_s), board.verdicts.groups.first)
+
+
+def line_alarms(board: ClusterBoard, now_s: float) -> Bytes:
+    """The same by line."""
+    judgement = board.judgement
+    if judgement is not None and judgement.decides and judgement.alarm is not None:
+        return judgement.alarm
+    return status_alarms(board.verdicts.partitions.status, now_s, board.policies)
 
 
 def worst(alarm: Bytes, first: Ints) -> Bytes:
@@ -73,16 +80,19 @@ class Routing:
     names: tuple[str, ...]  # of the groups
     first: Ints  # a group's lines are first[i] .. first[i + 1] - 1
     said: Bytes  # of each line: a word if words decide, else a status
+    alarm: Bytes  # the status of each line that opens an incident
     says_words: bool
     policies: LinePolicies | None
     silences: Silences
 
     @classmethod
-    def on(cls, board: ClusterBoard, silences: Silences) -> "Routing":
+    def on(cls, board: ClusterBoard, silences: Silences, now_s: float) -> "Routing":
         verdicts, judgement = board.verdicts, board.judgement
         decides = judgement is not None and judgement.decides
         said = judgement.word if judgement and decides else verdicts.partitions.status
-        return cls(verdicts.names, verdicts.groups.first, said, decides, board.policies, silences)
+        alarm = line_alarms(board, now_s)
+        about = (said, alarm, decides, board.policies)
+        return cls(verdicts.names, verdicts.groups.first, *about, silences)
 
     def of(self, line: int) -> Route:
         """The route of a group, by its line."""
@@ -93,16 +103,16 @@ class Routing:
         return Route(policy, silence, int(grace_s * MS))
 
     def _policy(self, line: int) -> Policy | None:
-        """The policy of the worst line that it has anything to say about."""
+        """The policy of the worst line that opens an incident.
+
+        Where none does any more, of the worst that its policy has anything to say about.
+        """
         if self.policies is None:
             return None
         lines = slice(int(self.first[line]), int(self.first[line + 1]))
-        number = int(self.policies.of_line[lines][self._badness(lines).argmax()])
-        return None if number == NO_POLICY else self.policies.policies[number]
-
-    def _badness(self, lines: slice) -> Ints:
-        badness = self.said[lines].astype(np.int64)
-        if self.policies is None:
-            return badness
+        of_line = self.policies.of_line[lines]
         heard = [not policy.ignore for policy in self.policies.policies] + [True]
-        return np.where(np.array(heard)[self.policies.of_line[lines]], badness, -1)
+        is_heard, is_alarm = np.array(heard)[of_line], self.alarm[lines] > Status.OK
+        badness = self.said[lines] + 100 * is_heard + 200 * is_alarm.astype(np.int64)
+        number = int(of_line[badness.argmax()])
+        return None if number == NO_POLICY else self.policies.policies[number]

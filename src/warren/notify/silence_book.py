@@ -1,6 +1,7 @@
 """All silences: those of the configuration, and those that requests add and end.
 
-The latter are kept in `general.state-dir`. Each change is a line in the log, with who made it.
+The latter are kept in `general.state-dir`. Each change is a line in the log, with who made it: the
+author is what a request claims, its address and whose token it had are what Warren has seen.
 """
 
 import json
@@ -80,7 +81,7 @@ class SilenceBook:
             ]
         return Reply(200, {"silences": [_shown(each, now_s) for each in every]})
 
-    def add(self, body: str) -> Reply:
+    def add(self, body: str, address: str = "", token: str = "") -> Reply:
         """Add a silence; all mistakes in the request are listed, and then nothing changes."""
         now_s = self._clock()
         try:
@@ -107,22 +108,22 @@ class SilenceBook:
             if len(kept) >= MOST:
                 return Reply(429, {"error": f"there are {MOST} silences already; end some first"})
             problem = self._save([*kept, silence])
-        return self._reply("silence added", silence, problem)
+        return self._reply("silence added", silence, problem, _seen(address, token))
 
-    def end(self, number: str) -> Reply:
+    def end(self, number: str, address: str = "", token: str = "") -> Reply:
         with self._lock:
             found = next((each for each in self._added if each.id == number), None)
             if found is not None:
                 problem = self._save([each for each in self._added if each is not found])
         if found is not None:
-            return self._reply("silence ended", found, problem)
+            return self._reply("silence ended", found, problem, _seen(address, token))
         if any(each.id == number for each in self._configured):
             return Reply(409, {"error": "this silence is in the configuration; remove it there"})
         return Reply(404, {"error": "there is no such silence"})
 
-    def _reply(self, what: str, silence: Silence, problem: str) -> Reply:
+    def _reply(self, what: str, silence: Silence, problem: str, seen: Mapping[str, str]) -> Reply:
         shown = _shown(silence, self._clock())
-        log.info(what, type="notifier", **shown)
+        log.info(what, type="notifier", **shown, **seen)
         if problem:
             log.error("silences are not saved", type="notifier", problem=problem)
         is_kept = self._file is not None and not problem
@@ -189,6 +190,10 @@ def _try(mistakes: list[str], name: str, read: Callable[[str], object], text: st
         mistakes.append(f"{name}: {text!r} is not allowed: {error}")
         return 0.0
     return float(found) if isinstance(found, int | float) else 0.0
+
+
+def _seen(address: str, token: str) -> Mapping[str, str]:
+    return {"address": address, "token": token or "none"}
 
 
 def _refused(mistakes: list[str]) -> Reply:

@@ -11,7 +11,7 @@ from warren.model.judgement import Word
 from warren.model.kafka_names import readable
 from warren.model.status import Status
 from warren.notify import plain_numbers
-from warren.notify.message import DigestLine, GroupResult, Message, PartitionResult
+from warren.notify.message import DigestLine, GroupResult, Members, Message, PartitionResult
 
 
 def page_url(config: Config) -> str:
@@ -93,9 +93,21 @@ def evidence(message: Message) -> str:
         if _bad_word(said.word):
             where = f"{readable(partition.topic)}:{partition.partition}"
             text = f"{where} is {said.word} since {utc(said.since_ms)}. {said.why} {said.ends}"
-            second = f" Burrow's rules would say {said.second}." if said.second else ""
-            return f"{text.strip()}{second}"
+            second = f"Burrow's rules would say {said.second}." if said.second else ""
+            parts = (text.strip(), _readers(message.result.members, partition), second)
+            return " ".join(filter(None, parts))
     return ""
+
+
+def _readers(members: Members, partition: PartitionResult) -> str:
+    """Who is not there any more to read it; or nothing."""
+    parts = []
+    if members.empty_since_ms:
+        parts.append(f"Its group has had no members since {utc(members.empty_since_ms)}.")
+    if partition.last_owner and not partition.owner:
+        client = f" ({readable(partition.last_client)})" if partition.last_client else ""
+        parts.append(f"{readable(partition.last_owner)}{client} read it last.")
+    return " ".join(parts)
 
 
 def digest_counts(message: Message) -> dict[str, dict[str, int]]:
@@ -124,14 +136,15 @@ def digest_line(line: DigestLine) -> str:
 
 
 def worst(message: Message, count: int) -> list[PartitionResult]:
-    """The worst partitions: by verdict, then by lag."""
+    """The worst partitions: those that open an incident, by verdict, then by lag."""
     partitions = message.result.partitions
-    return sorted(partitions, key=lambda each: (-_badness(each), -each.current_lag))[:count]
+    return sorted(partitions, key=_badness, reverse=True)[:count]
 
 
-def _badness(partition: PartitionResult) -> int:
-    word = partition.opinion.word
-    return Word[word] if word else partition.status
+def _badness(partition: PartitionResult) -> tuple[bool, int, int]:
+    said = partition.opinion
+    verdict = Word[said.word] if said.word else partition.status
+    return said.opens, verdict, partition.current_lag
 
 
 def partition_line(partition: PartitionResult) -> str:
@@ -144,6 +157,4 @@ def partition_line(partition: PartitionResult) -> str:
 
 def utc(ms: int) -> str:
     """A moment to the second: 2026-01-31T12:00:00Z."""
-    if not ms:
-        return "just now"
-    return bounds.moment(ms).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return bounds.utc(ms) if ms else "just now"

@@ -43,6 +43,7 @@ from warren.pipeline.outside_consumer import OutsideConsumer, groups_by_consumer
 from warren.sources import group_offsets, log_edges, log_ends, offsets_topic
 from warren.sources.offsets_topic import Batch, TopicStream
 from warren.sources.outside_changes import OutsideChanges
+from warren.windows.commit_columns import groups_of
 from warren.windows.edges_due import edges_due
 from warren.windows.limits import NO_ROOM
 from warren.windows.losses import note_losses
@@ -84,6 +85,8 @@ def fold(topic_consumer: TopicConsumer, batch: Batch, now: float) -> None:
     commits = keep_accepted(batch.table, topic_consumer.accepts)
     skipped = Counter(batch.table["skipped"].drop_null().to_pylist()) + malformed
     with cluster.lock:
+        kept_s = cluster.facts.offsets_retention_s
+        deleted = cluster.membership.to_be_deleted(events.events, events.written_s(now), kept_s)
         changes = cluster.membership.fold(events.events, events.written_s(now))
         cluster.windows.dropped[NO_ROOM] += changes.no_room
         commits = with_written_ms(commits, topic_consumer.read_before_ms(commits), now)
@@ -92,6 +95,8 @@ def fold(topic_consumer: TopicConsumer, batch: Batch, now: float) -> None:
         cluster.windows.fold(elsewhere, now_s, past=True, expire_as_of_s=expire_s)
         is_past = topic_consumer.is_backfill
         cluster.windows.fold(at_home, now_s, past=is_past, expire_as_of_s=expire_s)
+        for group in deleted:
+            cluster.windows.forgotten.drop_group(group)
         for group, owners in changes.owners.items():
             cluster.windows.set_owners(group, owners)
         if topic_consumer.reports_itself:
@@ -109,6 +114,8 @@ def fold_outside_changes(
         commits = outside_consumer.commits_to_fold(changes.commits)
         commits = with_written_ms(commits, outside_consumer.read_before_ms(commits), now)
         cluster.windows.fold(commits, int(now))
+        for group in groups_of(commits.filter(commits["offset"].is_null())):
+            cluster.windows.forgotten.drop_group(group)  # it may have been deleted
         for group, owners in changes.owners.items():
             if not cluster.membership.has_members(group):  # else Kafka's records name the owners
                 cluster.windows.set_owners(group, owners)
@@ -268,7 +275,7 @@ def judge_cluster(
         facts = Facts(
             numbers,
             read_s(cluster.windows, view),
-            *edges_of(cluster.windows.ends, view, policies),
+            *edges_of(cluster.windows, view, policies),
             life=life,
             policies=policies,
             between_readings_s=cluster.windows.ends.rows.between_s,

@@ -1,6 +1,6 @@
 """An Arrow table of commits as NumPy columns, with numbers for its names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -25,6 +25,10 @@ def encoded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
     names = array.dictionary.cast(pa.binary()).to_pylist()
     decoded = [kafka_names.from_bytes(name) for name in names]
     return array.indices.to_numpy(zero_copy_only=False), decoded
+
+
+def groups_of(commits: pa.Table) -> list[str]:
+    return encoded(commits["group"])[1]
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,12 @@ class Records:
         if not topics:
             return np.zeros(len(self), np.bool_)
         return np.array([topic in topics for topic in self.topics], np.bool_)[self.topic]
+
+    def keys(self, at: Ints) -> Iterator[tuple[str, str, int]]:
+        """Group, topic and partition of some records."""
+        columns = (self.group[at], self.topic[at], self.partition[at])
+        for group, topic, partition in zip(*(each.tolist() for each in columns), strict=True):
+            yield self.groups[group], self.topics[topic], partition
 
     def pairs(self) -> tuple[Codes, list[tuple[int, int]]]:
         """Each record as an index into the list of distinct (group, topic) codes."""

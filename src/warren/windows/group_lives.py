@@ -18,9 +18,11 @@ from warren.model.group_life import GroupLife, Kind, OtherGroup, Subscribed
 from warren.model.kafka_names import readable
 from warren.model.window_arrays import WindowArrays
 from warren.windows.decaying_rate import per_minute
-from warren.windows.group_members import GroupMembers, Membership
+from warren.windows.group_members import Membership
+from warren.windows.group_state import GroupMembers
 from warren.windows.pairs import TO_FIND_SUBSCRIBED
 from warren.windows.row_blocks import Rows
+from warren.windows.subscriptions import Subscriptions
 from warren.windows.windows import Windows
 
 KINDS = {
@@ -131,6 +133,7 @@ class GroupLives:
             empty_since_s=columns.empty_s[rows],
             rebalanced_s=columns.began_s[rows],
             is_subscribed=np.repeat(windows.pairs.subscribed[view.pair], view.pair_count),
+            has_left=np.repeat(windows.pairs.left[view.pair], view.pair_count),
             last_owner=windows.grid.last_owner[lines],
             last_client=windows.grid.last_client[lines],
         )
@@ -178,21 +181,25 @@ class GroupLives:
             number = int(pairs.group[pair])
             if number not in reads:
                 reads[number] = Reads.of(membership, pairs.groups[number])
-            pairs.subscribed[pair] = reads[number].answer(pairs.topics[int(pairs.topic[pair])])
+            topic = pairs.topics[int(pairs.topic[pair])]
+            pairs.subscribed[pair] = answer = reads[number].answer(topic)
+            pairs.left[pair] = reads[number].have_left(topic, answer)
 
 
 class Reads(NamedTuple):
-    """What the members of a group subscribe to, all together."""
+    """What the members of a group subscribe to, all together, and what they did before."""
 
     topics: frozenset[str] = frozenset()
     expressions: tuple[Any, ...] = ()  # compiled
     otherwise: Subscribed = Subscribed.UNKNOWN  # if nothing matches
+    history: Subscriptions = Subscriptions()
+    is_empty: bool = False
 
     @classmethod
     def of(cls, membership: Membership, name: str) -> "Reads":
         group = membership.groups.get(name)
         if group is None or not group.members:
-            return cls()
+            return cls(history=group.subscriptions, is_empty=True) if group else cls()
         assigned = membership.topics_of(name)
         subscriptions = _subscriptions(group)
         known = [each for each in subscriptions if each is not None]
@@ -202,7 +209,8 @@ class Reads(NamedTuple):
         compiled = [_compiled(text) for text in sorted(texts)[:MOST_EXPRESSIONS]]
         matching = tuple(each for each in compiled if each is not None)
         is_complete = len(known) == len(subscriptions) and len(matching) == len(texts)
-        return cls(topics, matching, Subscribed.NO if is_complete else Subscribed.UNKNOWN)
+        otherwise = Subscribed.NO if is_complete else Subscribed.UNKNOWN
+        return cls(topics, matching, otherwise, group.subscriptions)
 
     def answer(self, topic: str) -> Subscribed:
         if topic in self.topics:
@@ -210,6 +218,22 @@ class Reads(NamedTuple):
         name = readable(topic)
         is_matched = any(each.fullmatch(name) for each in self.expressions)
         return Subscribed.YES if is_matched else self.otherwise
+
+    def have_left(self, topic: str, answer: Subscribed) -> bool:
+        """Whether they have decided against a topic; a group without members had left it before."""
+        is_empty = self.is_empty and bool(self.history.past)
+        if answer is not Subscribed.NO and not is_empty:
+            return False
+        return self.history.left(lambda each: _covers(each, topic))
+
+
+def _covers(subscription: Subscription, topic: str) -> bool:
+    """An expression that cannot be compiled may match anything."""
+    if topic in subscription.topics:
+        return True
+    name = readable(topic)
+    compiled = map(_compiled, subscription.expressions[:MOST_EXPRESSIONS])
+    return any(each is None or bool(each.fullmatch(name)) for each in compiled)
 
 
 def _subscriptions(group: GroupMembers) -> list[Subscription | None]:

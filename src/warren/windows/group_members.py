@@ -9,12 +9,13 @@ they are read. They are sums that decay: the order of the records does not matte
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice, repeat
 from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from warren.model.group_events import (
     ClassicGroup,
@@ -33,67 +34,12 @@ from warren.model.group_events import (
     TopicNames,
     Topology,
 )
-from warren.windows.decaying_rate import DecayingRate
+from warren.windows.group_state import NOT_KNOWN_S, GroupMember, GroupMembers
 from warren.windows.limits import NO_LIMITS, Limits, Room
 
 MAKES_GROUP = (ClassicGroup, Epoch, MemberSeen, MemberAssigned, Resolved, Topology)
 MAX_EXPRESSIONS = 100  # resolved ones of a group
-NOT_KNOWN_S = 0.0
-
-
-class GroupMember(Struct):
-    instance_id: str = ""
-    client_id: str = ""
-    client_host: str = ""
-    seen: bool = False  # the three above are known
-    by_name: Mapping[str, Partitions] = field(default_factory=dict)  # of a classic group
-    by_id: Mapping[UUID, Partitions] = field(default_factory=dict)  # of a KIP-848 group
-    subscription: Subscription | None = None  # None: not known
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether we know that it has no partition assigned."""
-        assigned = [*self.by_name.values(), *self.by_id.values()]
-        return self.seen and not any(assigned)
-
-
-class GroupMembers(Struct):
-    protocol: Protocol
-    epoch: int = 0  # the generation, of a classic group
-    members: dict[str, GroupMember] = field(default_factory=dict)
-    # By regular expression: the topics that it matched when the broker looked.
-    resolved: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    topology: Subscription | None = None  # of a streams group
-    generations: DecayingRate = field(default_factory=DecayingRate)
-    churn: DecayingRate = field(default_factory=DecayingRate)  # members who came or left
-    began_s: float = NOT_KNOWN_S  # the generation
-    empty_s: float = NOT_KNOWN_S  # since when it has had no members
-    first: tuple[int, float] = (0, NOT_KNOWN_S)  # the generation that was read first, and when
-    past: int | None = None  # the last of those that a backfill has read
-
-    def note_generation(self, epoch: int, at_s: float, *, is_new: bool) -> None:
-        """Take in a generation; one that we had not seen before counts, but not a group's first."""
-        if is_new:
-            self.first = epoch, at_s
-        if is_new or epoch != self.epoch:
-            self.generations.add(int(not is_new), at_s)
-            self.began_s = at_s
-        self.epoch = epoch
-
-    def note_past(self, epoch: int, at_s: float) -> None:
-        """Take in an older generation. What was read first was not the group's first after all."""
-        first, first_s = self.first
-        if self.past is None:
-            self.generations.add(int(epoch != first), first_s)
-        elif epoch not in (self.past, first):
-            self.generations.add(1, at_s)
-        self.past = epoch
-
-    def note_members(self, before: int, at_s: float) -> None:
-        if self.members:
-            self.empty_s = NOT_KNOWN_S
-        elif before or not self.empty_s:
-            self.empty_s = at_s
+MOST_OF_RETENTION = 0.9  # of offsets, after which brokers may have forgotten them
 
 
 class EventBatch:
@@ -154,7 +100,9 @@ class EventBatch:
                 group.note_members(0, at_s)
             case MemberGone(name, member_id, protocol) if self._has_member(event):
                 group = self._groups[name]
-                self._room.leave([group.members.pop(member_id)])
+                gone = group.members.pop(member_id)
+                self._room.leave([gone])
+                self._resubscribe(group, {gone.subscription}, set(), at_s)
                 group.churn.add(1, at_s)
                 group.note_members(1, at_s)
             case GroupDeleted(name, protocol) if self._is_of(name, protocol):
@@ -168,11 +116,14 @@ class EventBatch:
         is_new = not self._is_of(event.group, Protocol.CLASSIC)
         group = self._live(event.group, Protocol.CLASSIC)
         before = group.members.keys()
+        had = {each.subscription for each in group.members.values()}
         now = {member.member_id: _classic(member) for member in event.members}
         group.note_generation(event.generation, at_s, is_new=is_new)
         group.churn.add(0 if is_new else len(before ^ now.keys()), at_s)
         fits = self._room.swap(group.members.values(), now.values())
         group.members = now if fits else self._without_members(group)
+        have = {each.subscription for each in group.members.values()}
+        self._resubscribe(group, had, have, at_s)
         group.note_members(len(before), at_s)
 
     def _see(self, event: MemberSeen, at_s: float) -> None:
@@ -182,8 +133,26 @@ class EventBatch:
         by_id = before.by_id if before else {}
         now = GroupMember(*who, seen=True, by_id=by_id, subscription=event.subscription)
         self._set(group, event.member_id, now)
+        have = {now.subscription} if event.member_id in group.members else set()
+        self._resubscribe(group, {before.subscription} if before else set(), have, at_s)
         group.churn.add(int(before is None), at_s)
         group.note_members(0, at_s)
+
+    def _resubscribe(
+        self,
+        group: GroupMembers,
+        before: AbstractSet[Subscription | None],
+        now: AbstractSet[Subscription | None],
+        at_s: float,
+    ) -> None:
+        """Take in that some of its members had these subscriptions, and have those now."""
+        if before == now:
+            return
+        ended = [each for each in before - now if each is not None and not group.has(each)]
+        for topics in group.subscriptions.ended():
+            self._room.forget_topics(topics)
+        group.subscriptions.change(ended, [each for each in now if each is not None], at_s)
+        group.subscriptions.keep(self._room.holds)
 
     def _resolve(self, name: str, expression: str, topics: tuple[str, ...] | None) -> None:
         resolved = self._live(name, Protocol.CONSUMER).resolved
@@ -203,7 +172,7 @@ class EventBatch:
 
     def _drop(self, name: str) -> None:
         group = self._groups.pop(name)
-        self._room.leave_group(group.members.values(), group.resolved.values())
+        self._room.leave_group(group.members.values(), group.held)
 
     def _set(self, group: GroupMembers, member_id: str, now: GroupMember) -> None:
         """Put a member into its group; one that does not fit is left out."""
@@ -283,6 +252,22 @@ class Membership:
         owners = {name: self._owners(name) for name in batch.changed}
         return MemberChanges(owners, self._room.refused - refused)
 
+    def to_be_deleted(
+        self, events: Iterable[Event], written_s: Iterable[float], kept_s: float | None
+    ) -> list[str]:
+        """The groups that somebody deletes; asked before the events are folded.
+
+        Brokers delete an empty group by themselves when they have kept its offsets for `kept_s`.
+        """
+        deleted = []
+        for event, at_s in zip(events, written_s, strict=True):
+            if isinstance(event, GroupDeleted):
+                known = self.groups.get(event.group)
+                empty_s = at_s - known.empty_s if known and known.empty_s else 0.0
+                if kept_s is None or empty_s < MOST_OF_RETENTION * kept_s:
+                    deleted.append(event.group)
+        return deleted
+
     def name_topics(self, names: Mapping[UUID, str]) -> dict[str, Owners]:
         """Take in all topics of the cluster; returns the owners of groups that waited for one."""
         self._listed = names
@@ -308,7 +293,7 @@ class Membership:
     def forget(self, group: str) -> None:
         """Drop a group that ended without a tombstone."""
         if known := self.groups.pop(group, None):
-            self._room.leave_group(known.members.values(), known.resolved.values())
+            self._room.leave_group(known.members.values(), known.held)
             self.touched.add(group)
         self._waiting.pop(group, None)
         self.idle.pop(group, None)
@@ -322,7 +307,7 @@ class Membership:
         self.groups, self._named = state.groups, state.told
         self.touched.update(state.groups)
         for name, group in state.groups.items():
-            self._room.enter(group.members.values(), group.resolved.values())
+            self._room.enter(group.members.values(), group.held)
             self._owners(name)
 
     def _add_names(self, names: Mapping[UUID, str]) -> None:

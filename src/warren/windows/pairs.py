@@ -33,6 +33,7 @@ class Pairs:
         self.group: Ints = np.zeros(0, np.int64)
         self.topic: Ints = np.zeros(0, np.int64)
         self.subscribed: Bytes = np.zeros(0, np.uint8)  # `Subscribed`
+        self.left: Mask = np.zeros(0, np.bool_)  # as far as that has been found out
         self.policy: Codes = np.zeros(0, np.int32)  # number of its policy
         self._size = 0
         self._free: list[int] = []
@@ -71,6 +72,7 @@ class Pairs:
                 self.group = np.concatenate([self.group, more])
                 self.topic = np.concatenate([self.topic, more])
                 self.subscribed = np.concatenate([self.subscribed, more.astype(np.uint8)])
+                self.left = np.concatenate([self.left, more.astype(np.bool_)])
                 self.policy = np.concatenate([self.policy, more.astype(np.int32)])
             self.blocks.ensure(pair, 0)
         self.group[pair], self.topic[pair] = group, topic

@@ -41,15 +41,7 @@ class Waiting:
 
     def fold(self, records: Records, now_s: int, asked_s: Floats) -> int:
         """Keep commits; a tombstone removes earlier ones. Returns how many commits had no room."""
-        keys = [
-            (records.groups[group], records.topics[topic], partition)
-            for group, topic, partition in zip(
-                records.group.tolist(),
-                records.topic.tolist(),
-                records.partition.tolist(),
-                strict=True,
-            )
-        ]
+        keys = [*records.keys(np.arange(len(records)))]
         for key, is_tombstone in zip(keys, records.is_tombstone.tolist(), strict=True):
             if not is_tombstone and key not in self._row and len(self._row) < self._at_most:
                 self._row[key] = self._free.pop() if self._free else self.grid.reserve(1)

@@ -13,12 +13,13 @@ import numpy as np
 from warren.model.arrays import Floats, Ints, Mask
 from warren.model.judgement import Word
 from warren.model.line_readings import Committed, Looked, Readings
-from warren.model.policies import COMMITTED, UNCOMMITTED, LinePolicies
+from warren.model.policies import LinePolicies
 from warren.model.window_arrays import WindowArrays, span
 from warren.windows.alignment import committed_at
 from warren.windows.edge_readings import STABLE, START, edge_at
 from warren.windows.end_columns import EndColumns
 from warren.windows.end_history import EndRows
+from warren.windows.isolation import isolation_of
 from warren.windows.probed import looked_at
 from warren.windows.windows import Windows
 
@@ -61,13 +62,11 @@ def readings(
     as_of_s = np.repeat(of_group, lines)
     newest = np.searchsorted(past.answered_s, of_group, side="right") - 1
     column = np.repeat(newest, lines)
-    isolation = None
-    if policies is not None and any(each.isolation for each in policies.policies):
-        isolation = policies.reads(COMMITTED), policies.reads(UNCOMMITTED)
+    isolation = isolation_of(windows.grid, row, policies)
     for start in range(0, max(len(row), 1), CHUNK):
         some = slice(start, start + CHUNK)
         rows, end_rows = row[some], view.end_row[some]
-        reads = isolation and (isolation[0][some], isolation[1][some])
+        reads = isolation and isolation.of(some)
         of_lines = _Lines(rows, end_rows, span(rows), span(end_rows), reads)
         yield _read(windows, view, of_lines, (some, as_of_s[some], column[some], now_s))
 

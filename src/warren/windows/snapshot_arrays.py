@@ -15,6 +15,7 @@ from warren.model.memory import FIELDS
 from warren.model.window_arrays import span
 from warren.windows.end_columns import Column, unpacked
 from warren.windows.end_history import EndRows
+from warren.windows.forgotten import Saved
 from warren.windows.limits import NO_LIMITS
 from warren.windows.pending import Key
 from warren.windows.row_blocks import Rows
@@ -36,6 +37,7 @@ class SavedNames(Struct):
     unplaced: dict[str, list[tuple[str, int, str, str]]]  # owners of partitions without a log end
     waiting: list[Key]
     dropped: dict[str, int]
+    forgotten: Saved = []
 
 
 def allocate(windows: Windows) -> Buffers:
@@ -54,7 +56,13 @@ def copy(windows: Windows, buffers: Buffers) -> tuple[SavedNames, RawColumns]:
     groups = [pairs.groups[number] for number in pairs.group[in_order[first]].tolist()]
     keys, waiting_rows = windows.waiting.held()
     names = SavedNames(
-        groups, topics, [*owners.names.by_number()], owners.unplaced(), keys, {**windows.dropped}
+        groups,
+        topics,
+        [*owners.names.by_number()],
+        owners.unplaced(),
+        keys,
+        {**windows.dropped},
+        windows.forgotten.saved(),
     )
     index = {
         "group_pair": first,
@@ -129,6 +137,7 @@ def restore(windows: Windows, names: SavedNames, arrays: Arrays) -> None:
     windows.waiting.hold(names.waiting)
     _fill("waiting", windows.waiting.grid, arrays)
     windows.dropped.update(names.dropped)
+    windows.forgotten.restore(names.forgotten)
 
 
 def _restore_past(ends: EndRows, arrays: Arrays) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 from warren.model import bounds
 from warren.model.arrays import Floats, Ints
 from warren.model.board import NO_END
-from warren.model.policies import UNCOMMITTED, LinePolicies
+from warren.model.policies import LinePolicies
 from warren.model.window_arrays import WindowArrays, ranges
-from warren.windows.end_history import LogEnds
+from warren.windows.isolation import isolation_of
 from warren.windows.pairs import Moments, every_group, last_commits
 from warren.windows.windows import Windows
 
@@ -54,6 +54,7 @@ def window_arrays(
         owner=grid.owner,
         client=grid.client,
         stopped=grid.stopped,
+        written_s=grid.written_s,
         end_row=end_row,
         newest_end=newest,
         lowest_end=lowest,
@@ -75,16 +76,19 @@ def read_s(windows: Windows, view: WindowArrays) -> Floats:
     return read
 
 
-def edges_of(ends: LogEnds, view: WindowArrays, policies: LinePolicies | None) -> tuple[Ints, Ints]:
+def edges_of(
+    windows: Windows, view: WindowArrays, policies: LinePolicies | None
+) -> tuple[Ints, Ints]:
     """The log start and the stable end of each line; NO_END where it is unknown, or not held.
 
-    No transaction holds back a group that reads uncommitted data, as its policy says.
+    No transaction holds back a group that reads uncommitted data.
     """
-    rows, at = ends.rows, view.end_row
+    rows, at = windows.ends.rows, view.end_row
     start = np.where(rows.has_start[at], rows.start[at], NO_END)
     is_held = rows.is_held[at]
-    if policies is not None:
-        is_held = is_held & ~policies.reads(UNCOMMITTED)
+    isolation = isolation_of(windows.grid, view.rows, policies)
+    if isolation is not None:
+        is_held = is_held & ~isolation.uncommitted
     return start, np.where(is_held, rows.stable[at], NO_END)
 
 

@@ -15,6 +15,7 @@ from warren.model.arrays import Ints, Mask
 from warren.windows.commit_columns import Folded, Records, after_tombstones
 from warren.windows.end_history import LogEnds
 from warren.windows.fold import Commits, Rounds, fold
+from warren.windows.forgotten import Forgotten
 from warren.windows.grid import Grid
 from warren.windows.limits import NO_LIMITS, NO_ROOM, Limits, fit_topics
 from warren.windows.owners import Assignment, Owners
@@ -46,6 +47,7 @@ class Windows:
         self.pairs = Pairs(self.grid, self.ends.topics, limits)
         self.owners = Owners(self.pairs, self.ends, limits)
         self.paces = Paces(self.grid, self.pairs, self.ends)
+        self.forgotten = Forgotten()
         self.waiting = Waiting(intervals, self.min_distance_ms, limits.partitions)
 
     def fold(
@@ -127,6 +129,7 @@ class Windows:
         if records.is_past:
             self.grid.clear_before(cleared, records.order[last])
         else:
+            self._note_heights(records, cleared, last)
             self.grid.clear_windows(cleared)
         kept &= known
         self.dropped[NO_ROOM] += int((kept & (row < 0)).sum())
@@ -139,7 +142,22 @@ class Windows:
         commits = Commits(row, records.offset, records.order, records.committed_ms, lag, now)
         rounds = Rounds(self.ends.rows.asked_s, records.written_ms / 1000)
         fold(self.grid, commits, self.min_distance_ms, rounds)
+        if len(self.forgotten):
+            self._recall_heights(records, row)
         self.pairs.remove_unused(set(numbers[pair[is_tombstone]].tolist()))
+
+    def _note_heights(self, records: Records, rows: Ints, at: Ints) -> None:
+        """The offsets of these rows are forgotten, by the tombstones at these places."""
+        heights = self.grid.memory.high[rows]
+        self.forgotten.note(records.keys(at[heights > 0]), heights[heights > 0])
+
+    def _recall_heights(self, records: Records, rows: Ints) -> None:
+        """Who commits for the first time may have been somewhere before."""
+        groups, memory = self.forgotten.groups, self.grid.memory
+        known = np.array([group in groups for group in records.groups], np.bool_)
+        at = np.flatnonzero(known[records.group] & (memory.known_ms[rows] == 0))
+        for row, key in zip(rows[at].tolist(), records.keys(at), strict=True):
+            memory.high[row] = max(int(memory.high[row]), self.forgotten.take(key))
 
     def _pair_numbers(
         self, records: Records, distinct: list[tuple[int, int]], committed: Ints
@@ -211,6 +229,7 @@ class Windows:
             pair = self.pairs.find(group, self.ends.topics.find(topic))
             self.pairs.remove(np.array([pair] if pair >= 0 else [], np.int64))
         self.owners.forget(group, topic)
+        self.forgotten.drop_group(group)
         self.waiting.forget_group(group, topic)
 
     def delete_topic(self, topic: str) -> None:
@@ -218,6 +237,7 @@ class Windows:
 
         Owners stay too: members go on to read the new topic, and no record repeats the assignment.
         """
+        self.forgotten.drop_topic(topic)
         number = self.ends.topics.find(topic)
         if number >= 0:
             self.owners.unplace(self.pairs.of_topic(number))

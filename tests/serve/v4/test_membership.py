@@ -7,6 +7,7 @@ import pytest
 from support.boards import NOW_S, board, cluster_board, windows_of
 from support.http_side import Running, ask, running
 
+from warren.model.board import ClusterBoard
 from warren.model.group_events import (
     ClassicGroup,
     ClassicMember,
@@ -53,9 +54,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     lives, view = GroupLives(), window_arrays(windows)
     life = lives.read(windows, membership, view, NOW_S)
     judged = replace(cluster_board(windows, ENDS), life=life, others=lives.others())
+    clusters = {"local": judged, "old": cluster_board(windows, ENDS), "empty": stopped()}
     with running(tmp_path_factory.mktemp("life")) as server:
-        server.publish(board(local=judged, old=cluster_board(windows, ENDS)))
+        server.publish(board(**clusters))
         yield server
+
+
+def stopped() -> ClusterBoard:
+    """It has committed nothing for minutes, and its members are gone."""
+    commits = [("billing", "orders", 0, at, (NOW_S - 200 + at) * 1000) for at in range(5)]
+    windows, membership = windows_of(ENDS, commits), Membership()
+    membership.fold([generation(1, ONE), generation(2)], [NOW_S - 600, NOW_S - 180])
+    life = GroupLives().read(windows, membership, window_arrays(windows), NOW_S)
+    return replace(cluster_board(windows, ENDS), life=life)
 
 
 def test_a_group_tells_of_its_life(server: Running) -> None:
@@ -74,6 +85,26 @@ def test_a_group_tells_of_its_life(server: Running) -> None:
             {"topic": "orders", "is_subscribed": False, "last_owners": ["/one", "/one"]},
         ],
     }
+
+
+def test_lists_partitions_and_reasons_tell_of_it_too(server: Running) -> None:
+    group = ask(server.port, "/v4/group?cluster=local&group=billing").json
+    lines = ask(server.port, "/v4/groups?cluster=local").json["groups"]
+    explained = ask(server.port, "/v4/explain?cluster=local&group=billing&all=true").json
+
+    brief = {name: each for name, each in group["life"].items() if name != "topics"}
+    assert explained["life"] == brief
+    assert [each["life"]["kind"] for each in lines] == ["none", "classic"]
+    assert lines[1]["life"] == group["summary"]["life"] == brief
+    for parts in (group["partitions"], explained["reasons"]):
+        assert [each.get("last_owner") for each in parts] == [None, "/one", "/one"]
+
+
+def test_a_bad_group_without_members_says_since_when_it_has_none(server: Running) -> None:
+    explained = ask(server.port, "/v4/explain?cluster=empty&group=billing").json
+
+    assert explained["why"].endswith("It has had no members since 2023-11-14T22:10:20Z.")
+    assert explained["life"]["empty_since_ms"] == (NOW_S - 180) * 1000
 
 
 def test_a_group_without_records_says_so(server: Running) -> None:

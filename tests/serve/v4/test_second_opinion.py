@@ -13,7 +13,11 @@ from warren.windows.windows import Windows
 ENDS = {"bills": [9000], "orders": [1000, 1000]}
 STARTS = {"bills": 5000}
 PAUSE_S, PERIOD_S = 100, 3600
-LOST = "Retention has taken records that it had not read."
+LOST = (
+    "Retention has taken 4,000 messages that it had not read: its last commit is 1,000, and the "
+    "log begins at 5,000."
+)
+EVIDENCE = {"records": 4000, "log_start": 5000, "log_end": 9000, "commit": 1000}
 SILENT = "Nothing was committed for 60 s, longer than the 9 s that its last 10 commits span"
 
 
@@ -43,7 +47,7 @@ def made() -> Windows:
     windows = windows_of(ENDS, COMMITS)
     memory, past = windows.grid.memory, windows.grid.past
     memory.commits[:] = 100
-    memory.woke_s[:], memory.period_s[:] = NOW_S - 600, PERIOD_S
+    memory.rested_s[:], memory.period_s[:] = NOW_S - 600, PERIOD_S
     past.pauses[:], past.paused_s[:] = PAUSE_S, NOW_S - 600
     return windows
 
@@ -102,6 +106,7 @@ def test_a_partition_has_both_opinions_and_since_when(server: Running) -> None:
         "differs": True,
         "limit_s": 2 * PAUSE_S + 60,
         "rhythm": {"usual_gap_s": 600, "longest_pause_s": PAUSE_S, "period_s": PERIOD_S},
+        "evidence": EVIDENCE,
     }
     assert by_burrow["judgement"] == by_warren["judgement"] | {
         "evaluator": "caching",
@@ -158,6 +163,7 @@ def test_explain_has_the_reason_of_the_one_that_decides_and_of_the_other(server:
     (reason,) = lost["reasons"]
     assert (reason["rule"], reason["why"], reason["since_ms"]) == ("lost", LOST, NOW_S * 1000)
     assert reason["change"] == "It ends with a commit beyond the start of the log."
+    assert reason["evidence"] == EVIDENCE
     assert reason["second_opinion"].startswith("Burrow's rules would say OK: ")
     assert by_burrow["second_opinion"] == (f"On bills:0, Warren's evaluator would say LOST: {LOST}")
     assert by_burrow["reasons"][0]["rule"] == "catching_up"

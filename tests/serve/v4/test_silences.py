@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 from support.boards import NOW_S, board, cluster_board, windows_of
 from support.http_side import CONFIG, Running, ask, running
 
@@ -130,6 +131,21 @@ def test_silencing_is_a_right_of_its_own(tmp_path: Path, tokens: str) -> None:
             )
 
     assert told == ROLES[tokens]
+
+
+def test_the_log_says_from_where_a_change_came_and_with_whose_token(tmp_path: Path) -> None:
+    config = CONFIG.replace("[httpserver.default]", '[httpserver.default]\nwrite-token = "w"')
+    writer = JSON | {"authorization": "Bearer w"}
+    with running(tmp_path, config) as server, capture_logs() as lines:
+        made = ask(server.port, PATH, "POST", BODY, writer).json["silence"]["id"]
+        ask(server.port, f"{PATH}/{made}", "DELETE", headers=writer)
+
+    told = [line for line in lines if line["event"].startswith("silence ")]
+    assert [(line["event"], line["token"]) for line in told] == [
+        ("silence added", "write"),
+        ("silence ended", "write"),
+    ]
+    assert {line["address"].partition(":")[0] for line in told} == {"127.0.0.1"}
 
 
 def test_where_nothing_may_change_silences_can_only_be_read(tmp_path: Path) -> None:

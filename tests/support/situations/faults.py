@@ -1,5 +1,7 @@
 """Groups that stopped, are stuck or too slow: somebody has to be told, and soon."""
 
+from random import Random
+
 from support.scene import Dial, Scene
 
 
@@ -27,6 +29,19 @@ def d1back(d: Dial) -> Scene:
     scene.topic().members(0, "m1").grow(0, rate).follow(0, 900, every).told(900, 1500)
     scene.says(1500, back, "STOP").members(back, "m2").follow(back, 4800, every, pace=3 * rate)
     return scene.says(back + every + 20, 4800, "OK").quiet(back + every + 20, 4800)
+
+
+def d1again(d: Dial) -> Scene:
+    """Two outages are no rhythm, however alike they are: the third is told as soon."""
+    out, works, every = d.number(900, 600, 1100), d.number(2700, 2400, 3000), d.number(5, 1, 30)
+    scene = Scene("two outages of minutes, hours apart; then it dies", 3 * works + 2 * out + 1200)
+    rate, begin = d.number(10, 1, 1000), 0.0
+    scene.topic().members(0, "m1").grow(0, rate)
+    for _ in range(3):
+        ends = begin + works
+        scene.follow(begin, ends, every, pace=4 * rate).told(ends, ends + 600)
+        begin = ends + out
+    return scene.says(ends + 600, scene.until, "STOP")
 
 
 def d2(d: Dial) -> Scene:
@@ -75,6 +90,30 @@ def d4fresh(d: Dial) -> Scene:
     return scene.says(quickens + 900, 9000, "OK").quiet(quickens + 900, 9000)
 
 
+def d4barely(d: Dial) -> Scene:
+    """Ends are read so rarely that minutes hide what it falls behind."""
+    scene = Scene("a little slower than the producer, for hours", 10800, refresh_s=d.one_of(60, 30))
+    rate, part = d.number(100, 10, 3000), d.number(0.97, 0.94, 0.975)
+    scene.topic().members(0, "m1").grow(0, rate)
+    scene.follow(0, 10800, d.number(1, 1, 30), pace=part * rate).told(300, 10800)
+    return scene.says(7200, 10800, "WARN")
+
+
+def d5noisy(d: Dial) -> Scene:
+    """It is told once: what it catches up with now and then changes nothing."""
+    scene = Scene("noisy, and slower than the producer on the whole", 9000)
+    rate, part, every = d.number(20, 10, 1000), d.number(0.8, 0.5, 0.82), d.number(30, 5, 45)
+    scene.topic().members(0, "m1").grow(0, rate)
+    chance, at, position = Random(f"{rate} {every}"), 0.0, 0.0  # noqa: S311 - no secrets
+    while at < 9000 - 1.3 * every:
+        took = every * chance.uniform(0.7, 1.3)
+        end = scene.logs["orders", 0].end_at(at + took)
+        at += took
+        position = min(end, position + part * rate * took * chance.uniform(0, 2))
+        scene.commit(at, int(position))
+    return scene.told(300, 3000).says(3000, 9000, "WARN")
+
+
 def d5(d: Dial) -> Scene:
     rate, every = d.number(500, 20, 3000), d.number(5, 2, 15)
     scene = Scene("lag grows for an hour, with a dip now and then", 4200)
@@ -95,6 +134,21 @@ def d6(d: Dial) -> Scene:
     pace = 0.7 * rate * (works + pauses) / works
     while at < 5400:
         scene.follow(at, at + works, 5, pace=pace).stand(at + works, at + works + pauses, 5)
+        at += works + pauses
+    return scene.told(300, 3600)
+
+
+def d6long(d: Dial) -> Scene:
+    """A saw-tooth of minutes: it catches up in each run, and less than it lost."""
+    works, pauses = d.number(450, 120, 450), d.number(240, 90, 300)
+    rate, net = d.number(50, 5, 1000), d.number(0.8, 0.7, 0.9)
+    scene = Scene("runs and pauses of minutes; lag grows over all", 7200)
+    scene.topic().members(0, "m1").grow(0, rate)
+    at, stands = 0.0, d.chance(usual=True)
+    while at < 7200:
+        scene.follow(at, at + works, 5, pace=net * rate * (works + pauses) / works)
+        if stands:
+            scene.stand(at + works, at + works + pauses, 5)
         at += works + pauses
     return scene.told(300, 3600)
 

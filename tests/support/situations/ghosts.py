@@ -2,6 +2,8 @@
 
 from support.scene import Dial, Scene
 
+TOPICS = (["orders", "payments"], ["payments"])  # subscribed to before a move, and after
+
 
 def _two_topics(d: Dial, about: str, moves: float) -> Scene:
     scene = Scene(about, 5400)
@@ -39,6 +41,48 @@ def f1empty(d: Dial) -> Scene:
         scene.grow(0, 20, 0, topic).follow(0, moves, 5, topic=topic)
         scene.says(moves + 600, 4200, "STOP", topic=topic)
     return scene.members(moves + 2).told(moves, moves + 600)
+
+
+def f1deploy(d: Dial) -> Scene:
+    """What it has left stays left while a deployment takes all members away."""
+    moves, empty, back = d.number(900, 400, 1500), 3000.0, 3000 + d.number(110, 20, 180)
+    scene = Scene("moves to another topic; later all members are down for a while", 5400)
+    scene.topic().topic(name="payments").members(0, "m1", topics=("orders", "payments"))
+    rate = d.number(20, 1, 500)
+    for topic, until in (("orders", moves), ("payments", empty)):
+        scene.grow(0, rate, 0, topic).follow(0, until, 5, topic=topic)
+    scene.members(moves + 2, "m2", topics=("payments",)).members(empty)
+    scene.members(back - 10, "m3", topics=("payments",)).follow(back, 5400, 5, topic="payments")
+    scene.says(moves + 200, 5400, "LEFT").says(back + 60, 5400, "OK", topic="payments")
+    return scene.quiet(0, 5400)
+
+
+def f1surge(d: Dial) -> Scene:
+    """New members come before the old ones go."""
+    moves, takes = d.number(900, 400, 1500), d.number(60, 5, 400)
+    scene = _two_topics(d, "moves to another topic, member by member", moves)
+    scene.members(moves - takes, "m1", "m2", topics=("payments", "orders"))
+    old, new = ({"client": "app", "host": "/10.0.0.1", "subscribed": each} for each in TOPICS)
+    scene.happens(moves - takes + 1, "members", "billing", {"m1": old, "m2": new})
+    scene.happens(moves + 1, "members", "billing", {"m2": new}).quiet(0, 5400)
+    return scene.says(moves + 200, 5400, "LEFT")
+
+
+def f1alone(d: Dial) -> Scene:
+    """Nobody decided it: who alone subscribed to the topic is gone."""
+    dies = d.number(905, 700, 1500)
+    scene = Scene("each member subscribes to a topic of its own, and one of them dies", 3600)
+    scene.topic().topic(name="payments")
+    members = {
+        name: {"client": name, "host": f"/{name}", "subscribed": [name], "assigned": {name: [0]}}
+        for name in ("orders", "payments")
+    }
+    scene.happens(0, "members", "billing", members)
+    scene.happens(dies + 2, "members", "billing", {"orders": members["orders"]})
+    for topic, until in (("orders", 3600), ("payments", dies)):
+        scene.grow(0, d.number(10, 1, 500), 0, topic).follow(0, until, 5, topic=topic)
+    scene.told(dies, dies + 600).says(60, 3600, "OK")
+    return scene.says(dies + 600, 3600, "STOP", topic="payments")
 
 
 def f2(d: Dial) -> Scene:

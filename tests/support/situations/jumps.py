@@ -56,11 +56,34 @@ def e3(d: Dial) -> Scene:
 
 def e4(d: Dial) -> Scene:
     scene = Scene("an idle group's offsets expire; after a restart it reads all again", 3600)
-    end = d.whole(5000, 100, 10**6)
+    end, every = d.whole(5000, 100, 10**6), d.number(5, 2, 20)
     scene.topic(end=end).members(0, "m1").commit(5, end).stand(5, 300, 5).members(305)
     scene.happens(1200, "forget", "billing", "orders", 0)
+    scene.members(2400, "m2").follow(2400, 3600, every, at=0, pace=end / 600)
+    scene.says(60, 1190, "OK").quiet(0, 2400).told(2400, 2400 + 3 * every + 45)
+    scene.says(2400 + 3 * every + 45, 2990, "REWIND")
+    return scene.says(3030, 3600, "OK").quiet(3040, 3600)
+
+
+def e4deleted(d: Dial) -> Scene:
+    """Whoever deletes a group wants it to begin afresh."""
+    scene = Scene("a group is deleted and made anew; it reads all again", 3600)
+    end = d.whole(5000, 100, 10**6)
+    scene.topic(end=end).members(0, "m1").commit(5, end).stand(5, 300, 5).members(305)
+    scene.happens(1200, "delete", "billing")
     scene.members(2400, "m2").follow(2400, 3600, 5, at=0, pace=end / 600)
-    return scene.says(60, 1190, "OK").quiet(0, 2400).says(3100, 3600, "OK")
+    return scene.says(60, 1190, "OK").says(2440, 3600, "OK").quiet(0, 3600)
+
+
+def e4skips(d: Dial) -> Scene:
+    """It begins at the end again: that is no step back."""
+    rate, every = d.number(10, 1, 1000), d.number(5, 1, 30)
+    scene = Scene("a group's offsets expire while it has stopped; it goes on at the end", 4800)
+    scene.topic().members(0, "m1").grow(0, rate).follow(0, 300, every).members(305)
+    scene.told(300, 1000).happens(1200, "forget", "billing", "orders", 0)
+    end = scene.logs["orders", 0].end_at(2400)
+    scene.members(2400, "m2").follow(2400, 4800, every, at=end).quiet(1240, 4800)
+    return scene.says(2440 + every, 4800, "OK")
 
 
 def e5(d: Dial) -> Scene:

@@ -1,5 +1,7 @@
 """Groups that are quiet, irregular or periodic: nobody may be woken; and the twins of some."""
 
+import math
+
 from support.scene import Dial, Scene
 
 
@@ -233,6 +235,28 @@ def a13(d: Dial) -> Scene:
         if at == 300:
             scene.lag(at + 0.5 * drains + 2.5)
         at += between
+    return scene.sound(300)
+
+
+def a13ramp(d: Dial) -> Scene:
+    """More and more is written: its lag rises, and it is always as late."""
+    behind, every = d.one_of(70, 90, 120, 300), d.one_of(60, 5, 300)
+    top = d.number(1000, 20, 5000)
+    scene = Scene("always as late, while traffic rises for an hour", 7200)
+    scene.topic().members(0, "m1").grow(0, top / 100)
+    for at in range(1800, 5400, 60):
+        scene.grow(at, top / 100 + top * (at - 1800) / 3600)
+    scene.follow(0, 7200, every, behind_s=behind)
+    return scene.quiet(600, 7200).says(600, 7200, "OK")
+
+
+def a13sine(d: Dial) -> Scene:
+    scene = Scene("always as late, while traffic goes up and down", 10800)
+    rate, swing, wave = d.number(100, 2, 2000), d.number(0.9, 0.3, 0.95), d.number(7200, 2400, 9000)
+    scene.topic().members(0, "m1")
+    for at in range(0, 10800, 60):
+        scene.grow(at, round(rate * (1 + swing * math.sin(2 * math.pi * at / wave)), 3))
+    scene.follow(0, 10800, d.number(10, 2, 60), behind_s=d.number(90, 5, 200))
     return scene.sound(300)
 
 

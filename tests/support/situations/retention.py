@@ -25,6 +25,16 @@ def c1marker(d: Dial) -> Scene:
     return scene
 
 
+def c1writes(d: Dial) -> Scene:
+    """Retention has taken the marker; then records come, and are read after a while."""
+    scene = Scene("all read but a marker, which retention takes; then records come", 7200)
+    end, comes = d.whole(5000, 10, 10**6), d.number(5003, 4000, 6000)
+    scene.topic(end=end + 1).members(0, "m1").happens(0, "markers", "orders", 0, 1)
+    scene.commit(5, end).stand(5, d.number(62, 20, 200), 5).start(3600, end + 1)
+    scene.end(comes, end + 3).commit(comes + d.number(22, 5, 100), end + 3)
+    return scene.sound(100)
+
+
 def c2(d: Dial) -> Scene:
     first, end = d.whole(2_000_000, 0 + 1, 10**8), d.whole(3_000, 1, 10**6)
     scene = Scene("a group has not committed anything yet; backlog is not lag", 2400)

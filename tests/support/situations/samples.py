@@ -57,6 +57,20 @@ def g1stopped(d: Dial) -> Scene:
     return scene.says(away + lasts + 60, scene.until, "STOP")
 
 
+def g1leaderless(d: Dial) -> Scene:
+    """One partition has no leader for a while: what was said of it before stays open."""
+    away, lasts = d.number(2002, 1900, 2400), d.number(600, 200, 900)
+    scene = Scene("a partition that is not read any more has no leader for minutes", 4000)
+    scene.topic(2).members(0, "m1")
+    for each in (0, 1):
+        scene.grow(0, d.number(10, 1, 500), each)
+        scene.follow(0, 900 if each else 4000, 5, partition=each)
+    scene.happens(away, "leader", "orders", 1, "away")
+    scene.happens(away + lasts, "leader", "orders", 1, "back")
+    scene.told(900, 1500).says(1500, 4000, "STOP", "STALE", partition=1)
+    return scene.says(60, 4000, "OK")
+
+
 def g2(d: Dial) -> Scene:
     refresh = d.one_of(30, 10, 60)
     scene = Scene("ends are read before commits", 1800, refresh_s=refresh)
@@ -83,6 +97,39 @@ def g3(d: Dial) -> Scene:
         for at in (900.4, 1503.6, 1788.8):
             scene.lag(at, each).age(at, each)
     return scene.sound(100)
+
+
+def g5(d: Dial) -> Scene:
+    """Old commits come all at once, and the only log ends there are are those of now."""
+    back, rate = d.number(1801, 301, 3602), d.number(50, 1, 2000)
+    scene = Scene("the monitor can read nothing at first; all is fine", back + 2400)
+    scene.happens(0, "broker", "away").happens(back, "broker", "back")
+    scene.topic(2).members(0, "m1")
+    for each in (0, 1):
+        scene.grow(0, rate, each).follow(0, scene.until, d.number(5, 1, 60), partition=each)
+        scene.says(back + 60, scene.until, "OK", partition=each).lag(back + 1805, each)
+    return scene.quiet(0, scene.until)
+
+
+def g5stopped(d: Dial) -> Scene:
+    """It stopped while nobody could look, and does not come back."""
+    back, stops = d.number(1802, 1202, 3603), d.number(600, 300, 900)
+    scene = Scene(
+        "the monitor can read nothing at first; a group has stopped meanwhile", back + 1500
+    )
+    scene.happens(0, "broker", "away").happens(back, "broker", "back")
+    scene.topic().members(0, "m1").grow(0, d.number(20, 1, 1000)).follow(0, stops, 5)
+    scene.quiet(0, back).told(back, back + 900)
+    return scene.says(back + 900, scene.until, "STOP")
+
+
+def g5behind(d: Dial) -> Scene:
+    back, rate = d.number(901, 601, 1803), d.number(50, 5, 2000)
+    scene = Scene("the monitor can read nothing at first; a group falls behind", back + 3600)
+    scene.happens(0, "broker", "away").happens(back, "broker", "back")
+    scene.topic().members(0, "m1").grow(0, rate)
+    scene.follow(0, scene.until, d.number(5, 1, 30), pace=0.6 * rate)
+    return scene.quiet(0, back).told(back, back + 1800).says(back + 1800, scene.until, "WARN")
 
 
 def g7(d: Dial) -> Scene:

@@ -115,6 +115,55 @@ def b5short(d: Dial) -> Scene:
     return scene.sound(40)
 
 
+def b5regular(d: Dial) -> Scene:
+    """Transactions of minutes, one after the other: that is how they are."""
+    rate, lasts = d.number(50, 5, 500), d.number(240, 130, 500)
+    scene = Scene("transactions of minutes, one after the other", 18 * lasts)
+    scene.topic().members(0, "m1").grow(0, rate)
+    at = 0.0
+    while at < scene.until:
+        seen = scene.logs["orders", 0].end_at(at)
+        scene.happens(round(at, 3), "stable", "orders", 0, seen).commit(at + 0.2, seen)
+        at += lasts * (1 + 0.1 * d.jitter())
+    return scene.quiet(0, scene.until).says(4 * lasts, scene.until, "OK")
+
+
+def b5behind(d: Dial) -> Scene:
+    """It has always stopped where committed records end, so it reads no others."""
+    rate, lasts, every = d.number(20, 2, 300), d.number(60, 30, 90), d.number(5, 1, 8)
+    begins, unread = 12 * lasts, d.whole(100, 1, 200)
+    scene = Scene(
+        "reads committed data, and stands before the end that an open transaction holds", 0
+    )
+    scene.until = begins + 2000
+    scene.topic(end=1000).members(0, "m1").commit(1, 1000).grow(1.5, rate)
+    log, at = scene.logs["orders", 0], 2.0
+    while at < begins:
+        seen = log.end_at(at)
+        scene.happens(round(at, 3), "stable", "orders", 0, seen).commit(at + 0.2, seen)
+        scene.stand(at + 0.2, at + lasts - 0.1, every)
+        at += lasts
+    readable = log.commits["billing"][-1][1] + unread
+    scene.happens(round(at, 3), "stable", "orders", 0, readable).stand(at, scene.until, every)
+    scene.told(at, at + 700).says(at + 700, scene.until, "STALL")
+    asked = scene.until - scene.until % 10
+    scene.expected["lag"] = [[asked, "billing", "orders", 0, unread]]
+    return scene
+
+
+def b5uncommitted(d: Dial) -> Scene:
+    """It has been beyond where committed records end, so no transaction holds it back."""
+    rate, opens = d.number(20, 1, 200), d.number(600, 300, 900)
+    scene = Scene("reads what is not committed yet; later it stands before that", 3600)
+    scene.topic().members(0, "m1").grow(0, rate).follow(0, 2000, 5).stand(2000, 3600, 5)
+    log = scene.logs["orders", 0]
+    scene.happens(opens, "stable", "orders", 0, log.end_at(opens))
+    scene.happens(1500, "stable", "orders", 0, None)
+    scene.happens(2100, "stable", "orders", 0, log.end_at(2100))
+    scene.told(2000, 2600).says(2600, 3600, "STALL").quiet(0, 2000)
+    return scene.lag(3500)
+
+
 def b6(d: Dial) -> Scene:
     """The same picture as an idle topic's; but what is left are records."""
     scene = _transactional(d, "what is left are records that nobody reads")

@@ -5,17 +5,25 @@ from math import isinf
 
 import msgspec
 
+from warren.model.figures import LineFigures
 from warren.model.go_json import number
 from warren.model.kafka_names import readable
 from warren.notify import plain_numbers
-from warren.notify.message import GroupResult, Measures, Message, Offset, PartitionResult
+from warren.notify.message import (
+    GroupResult,
+    Measures,
+    Members,
+    Message,
+    Offset,
+    PartitionResult,
+)
 from warren.notify.templates.go_values import NIL, GoTime, Lag, StatusValue, Struct, Table
 from warren.notify.wording import evidence, group_url, headline, verdict
 
 
 def template_data(message: Message, extras: Mapping[str, str], page: str = "") -> Struct:
     """The value of `.`; `.Reason`, `.Link`, `.Waiting` and `.Id` are Warren's own."""
-    start = GoTime.at(message.start_ms) if message.start_ms else GoTime.never()
+    start = _time(message.start_ms)
     fields = {
         "Cluster": readable(message.cluster),
         "Group": readable(message.group),
@@ -52,7 +60,11 @@ def _result(result: GroupResult) -> Struct:
     }
     json = dict(zip(_RESULT_KEYS, fields.values(), strict=True))
     json["complete"] = number(result.complete)
-    own = {"Numbers": _numbers(result.numbers), "Word": verdict(result)}
+    own = {
+        "Numbers": _numbers(result.numbers),
+        "Word": verdict(result),
+        "Members": _members(result.members),
+    }
     return Struct("a group's result", fields, json, own)
 
 
@@ -76,10 +88,35 @@ def _partition(partition: PartitionResult) -> Struct:
         "Word": said.word or partition.status.name,
         "Why": said.why,
         "Ends": said.ends,
-        "Since": GoTime.at(said.since_ms) if said.since_ms else GoTime.never(),
+        "Since": _time(said.since_ms),
         "Second": said.second,
+        "Figures": _figures(said.figures) if said.figures else NIL,
+        "LastOwner": readable(partition.last_owner),
+        "LastClient": readable(partition.last_client),
     }
     return Struct("a partition", fields, json, own)
+
+
+def _members(members: Members) -> Struct:
+    known = {
+        "Count": members.count,
+        "EmptySince": _time(members.empty_since_ms),
+        "Generations": members.generations_per_minute,
+        "Churn": members.churn_per_minute,
+    }
+    return Struct("the members", known, msgspec.structs.asdict(members))
+
+
+def _figures(figures: LineFigures) -> Struct:
+    """What does not count for a word is nil."""
+    known = {name: NIL if value is None else value for name, value in figures._asdict().items()}
+    fields = {_FIGURES[name]: value for name, value in known.items() if name != "since_s"}
+    since = {"Since": _time(figures.since_s * 1000)}
+    return Struct("the figures", fields | since, known)
+
+
+def _time(ms: int) -> GoTime:
+    return GoTime.at(ms) if ms else GoTime.never()
 
 
 def _numbers(numbers: Measures) -> Struct:
@@ -123,6 +160,16 @@ _NUMBERS = {
     "drain_high_s": "DrainHigh",
     "margin_s": "Margin",
     "lost": "Lost",
+}
+_FIGURES = {
+    "commit": "Commit",
+    "start": "LogStart",
+    "end": "LogEnd",
+    "records": "Records",
+    "late_s": "Late",
+    "was_late_s": "LeastLate",
+    "limit_s": "MaxTimeLag",
+    "rate": "Generations",
 }
 # The names in JSON, which are those of the HTTP API, in the order of the fields.
 _RESULT_KEYS = (

@@ -6,31 +6,35 @@ Of boards that say nothing, as those that are read from history, there are no co
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from warren.model.arrays import AnyArray, Ints, Mask, Singles
+from warren.model.figures import Figures
 from warren.model.judgement import Judgement
 
 PREFIX = "judgement_"
-# The grounds are for history, which reads the board itself.
-NO_COLUMNS = ("decides", "grounds", "settings")
+# The others are for history and notifiers, which read the board itself.
+NO_COLUMNS = ("alarm", "decides", "figures", "grounds", "settings")
 COLUMNS = tuple(each.name for each in fields(Judgement) if each.name not in NO_COLUMNS)
+FIGURES = PREFIX + "figures_"
 
 
 def columns(judgement: Judgement | None) -> dict[str, AnyArray]:
     if judgement is None:
         return {}
-    return {PREFIX + name: getattr(judgement, name) for name in COLUMNS}
+    own = {PREFIX + name: getattr(judgement, name) for name in COLUMNS}
+    return own | {FIGURES + name: each for name, each in judgement.figures._asdict().items()}
 
 
 def read(arrays: Mapping[str, AnyArray], *, decides: bool) -> "Opinions | None":
     if PREFIX + COLUMNS[0] not in arrays:
         return None
-    found = {name: arrays[PREFIX + name] for name in COLUMNS}
-    return Opinions(
-        Judgement(**found, decides=decides, grounds=None, settings=None), arrays["group_first"]
-    )
+    found: dict[str, Any] = {name: arrays[PREFIX + name] for name in COLUMNS}
+    figures = Figures._make(arrays[FIGURES + name] for name in Figures._fields)
+    judgement = Judgement(**found, figures=figures, decides=decides)
+    return Opinions(judgement, arrays["group_first"])
 
 
 @dataclass(frozen=True)

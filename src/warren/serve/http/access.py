@@ -63,6 +63,14 @@ class Access(msgspec.Struct, frozen=True):
             (self.silence, "only read, and silence groups"),
         ]
 
+    def token(self, authorization: str | None) -> str:
+        """Whose token it is: write, silence, read or report; empty: nobody's."""
+        given = digest(_token(authorization or ""))
+        for name in ("write", "silence", "read", "report"):
+            if _is_one_of(given, [getattr(self, name)]):
+                return name
+        return ""
+
 
 def _is_one_of(given: str, known: list[str]) -> bool:
     return any(hmac.compare_digest(given, each) for each in known if each)

@@ -56,7 +56,7 @@ class Endless(NamedTuple):
 
 
 class Request(NamedTuple):
-    """`path` is decoded. Only a POST has a body."""
+    """`path` is decoded. Only a POST has a body; only a change says who wants it."""
 
     method: str
     path: str
@@ -64,6 +64,8 @@ class Request(NamedTuple):
     accept: str = ""
     accept_encoding: str = ""
     body: bytes = b""
+    address: str = ""  # of the client, with its port
+    token: str = ""  # whose it has: read, write or report; empty: none
 
 
 GZIP = 31  # the number by which zlib knows gzip

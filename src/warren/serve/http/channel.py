@@ -67,6 +67,13 @@ class PeriodReport(msgspec.Struct, tag="period_report"):
     question: ReportQuestion
 
 
+class Requester(msgspec.Struct):
+    """Who wants a change, as far as we see it ourselves."""
+
+    address: str
+    token: str  # whose it has; empty: nobody's
+
+
 class ListSilences(msgspec.Struct, tag="list_silences"):
     """Read the silences: all, or those of one group, where its name is not empty."""
 
@@ -76,10 +83,12 @@ class ListSilences(msgspec.Struct, tag="list_silences"):
 
 class AddSilence(msgspec.Struct, tag="add_silence"):
     body: str
+    by: Requester
 
 
 class EndSilence(msgspec.Struct, tag="end_silence"):
     number: str
+    by: Requester
 
 
 class ReportOffsets(msgspec.Struct, tag="report_offsets"):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from warren.serve import admin, page_files, v2, v3, v3_config
+from warren.serve.http.access import READS
 from warren.serve.http.answers import TEXT, Answer, Endless, Request, Stream, accepts_gzip, whole
 from warren.serve.http.browsers import Browsers, header_of
 from warren.serve.http.pipes import send_endless, send_large
@@ -152,6 +153,9 @@ class App:
         if refusal is not None:
             protocol.response_bytes(*page_or_refusal(refusal, self._site, request))
             return
+        if request.method not in READS:
+            token = self._access.token(header("authorization"))
+            request = request._replace(address=scope.client, token=token)
         name = _cache_name(request)
         answer = self._site.kept.get(name) or await self._answer_or_problem(request, protocol, name)
         if isinstance(answer, Endless):

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from warren.evaluate import reasons
 from warren.evaluate.rules import Rule
+from warren.model import bounds
 from warren.model.arrays import Ints
 from warren.model.judgement import STATUS_OF_WORD, Judgement
 from warren.serve.board_file.board_view import ClusterView
@@ -16,6 +17,7 @@ from warren.serve.v4.groups import find
 from warren.serve.v4.lines import MS, group_line, moment, with_windows
 from warren.serve.v4.parameters import Why
 from warren.serve.v4.query_words import why_gone
+from warren.serve.v4.second_opinion import Evidence
 from warren.serve.v4.verdict_change import Numbers
 
 # Words of Warren's evaluator that Burrow's clients see as OK, and that are said all the same.
@@ -33,21 +35,29 @@ def explain(site: Site, query: Why) -> shapes.Explanation | str:
         if query.all or read[0].status != "OK" or read[0].rule in SAID_OF_OK:
             reason = _reason(site, cluster, at, read, as_of_ms)
             found_reasons.append(_of_gone_query(reason, cluster, query.group, at))
-    status = group_line(query.cluster, cluster, number).status
     bad = Counter[str](reason.status for reason in found_reasons if reason.status != "OK")
     worst = _worst_line(cluster, lines)
     cause = _cause(site, cluster, query.group, worst)
     count = lines.stop - lines.start
+    line = group_line(query.cluster, cluster, number)
+    parts = (cause, _where(cluster, worst, bad, count), _members(line, bad))
     return shapes.Explanation(
         moment(site.view),
         query.cluster,
         query.group,
-        status,
-        f"{cause} {_where(cluster, worst, bad, count)}".strip(),
+        line.status,
+        " ".join(filter(None, parts)),
         verdict_change.of_group(bad, count),
         found_reasons,
         _second_opinion(site, cluster, lines, as_of_ms) or UNSET,
+        line.life,
     )
+
+
+def _members(line: shapes.GroupLine, bad: Counter[str]) -> str:
+    """Whether there is anybody who could read; nothing to say of a group that is good."""
+    empty_ms = line.life.empty_since_ms if line.life is not UNSET else None
+    return f"It has had no members since {bounds.utc(empty_ms)}." if bad and empty_ms else ""
 
 
 def _worst_line(cluster: ClusterView, lines: slice) -> int:
@@ -131,6 +141,7 @@ def _reason(
         numbers,
         why,
         verdict_change.CHANGE[rule](numbers),
+        last_owner=line.last_owner,
     )
     if cluster.opinions is not None:
         _add_opinions(reason, cluster.opinions.judgement, at)
@@ -158,6 +169,8 @@ def _add_opinions(reason: shapes.Reason, judgement: Judgement, at: int) -> None:
         return
     reason.why, reason.change = reasons.why(judgement, at), reasons.change(judgement, at)
     reason.since_ms = int(judgement.since_s[at]) * MS or UNSET
+    if (figures := judgement.figures.of(at)) is not None:
+        reason.evidence = Evidence.of(figures)
     for name in ("held_s", "limit_s"):
         reason.numbers[name] = round(float(getattr(judgement, name)[at]), 3)
 

@@ -18,7 +18,7 @@ from warren.serve.http.site import Site
 from warren.serve.v4 import changes, shapes
 from warren.serve.v4.lines import group_line, group_lines, moment, partition_lines, with_windows
 from warren.serve.v4.membership import life_of
-from warren.serve.v4.parameters import AllGroups, OneGroup, OnePartition
+from warren.serve.v4.parameters import AllGroups, OneCluster, OneGroup, OnePartition
 from warren.serve.v4.query_words import about
 
 
@@ -170,6 +170,27 @@ def _line(cluster: ClusterView, number: int, query: OnePartition) -> int | None:
     )
     found = np.flatnonzero(is_wanted)
     return lines.start + int(found[0]) if len(found) else None
+
+
+def others(site: Site, query: OneCluster) -> shapes.OtherGroups | str:
+    cluster = site.view.clusters.get(query.cluster)
+    if cluster is None:
+        return "there is no such cluster"
+    return shapes.OtherGroups(
+        moment(site.view),
+        [
+            shapes.OtherLine(
+                name,
+                each.kind,
+                each.members,
+                each.static_members,
+                each.generation,
+                None if each.empty_since_s is None else int(each.empty_since_s * 1000),
+                [*each.topics],
+            )
+            for name, each in cluster.facts.others.items()
+        ],
+    )
 
 
 def find(view: View, name: str, group: str) -> tuple[ClusterView, int] | str:

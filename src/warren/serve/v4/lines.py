@@ -1,5 +1,6 @@
 """From lines of the board to the groups and partitions of the answers."""
 
+from collections import ChainMap
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from warren.model.judgement import Word
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView, View
 from warren.serve.v4 import measured, second_opinion
+from warren.serve.v4.membership import brief_lives
 from warren.serve.v4.shapes import Commit, GroupLine, MaxLag, Moment, PartitionLine
 
 MS = 1000
@@ -72,11 +74,12 @@ def group_lines(name: str, cluster: ClusterView, numbers: Ints) -> Iterator[Grou
         max_lag,
         measured.of_groups(cluster, numbers),
         second_opinion.of_groups(cluster, numbers),
+        _lives(cluster, numbers),
         *own.values(),
         strict=True,
     )
     topics = cluster.topics.names
-    for number, count, worst_line, own_numbers, opinions, status, complete, *rest in columns:
+    for number, count, worst_line, *further, status, complete, total, commit_ms, as_of in columns:
         topic, partition, lag = worst_line
         yield GroupLine(
             name,
@@ -84,11 +87,20 @@ def group_lines(name: str, cluster: ClusterView, numbers: Ints) -> Iterator[Grou
             Status(status).name,  # type: ignore[arg-type]  # one of them
             round(complete, 6),
             count,
-            rest[0],
+            total,
             MaxLag(topics[topic], partition, lag) if count else None,
-            *rest[1:],
-            **(own_numbers | opinions),
+            commit_ms,
+            as_of,
+            **dict(ChainMap(*further)),
         )
+
+
+def _lives(cluster: ClusterView, numbers: Ints) -> Iterator[dict[str, Any]]:
+    """What is known of the members of each group; nothing where the board does not say."""
+    if "life_kind" not in cluster.arrays:
+        yield from ({} for _ in range(len(numbers)))
+        return
+    yield from ({"life": each} for each in brief_lives(cluster, numbers))
 
 
 def partition_lines(cluster: ClusterView, group: int) -> Iterator[PartitionLine]:
@@ -103,9 +115,20 @@ def with_windows(
     """Each partition, and its commits."""
     numbers, windows = measured.of_partitions(cluster, lines), cluster.commits(lines, Commit)
     opinions = second_opinion.of_partitions(cluster, lines)
-    each = zip(range(lines.start, lines.stop), windows, numbers, opinions, strict=True)
-    for line, window, own, said in each:
-        yield _partition_line(cluster, line, window, own | said, as_of_ms), window
+    owners = _last_owners(cluster, lines)
+    each = zip(range(lines.start, lines.stop), windows, numbers, opinions, owners, strict=True)
+    for line, window, *further in each:
+        yield _partition_line(cluster, line, window, dict(ChainMap(*further)), as_of_ms), window
+
+
+def _last_owners(cluster: ClusterView, lines: slice) -> Iterator[dict[str, Any]]:
+    """Who read each partition last that nobody reads now."""
+    if "life_last_owner" not in cluster.arrays:
+        yield from ({} for _ in range(lines.start, lines.stop))
+        return
+    last, now = (cluster.arrays[name][lines].tolist() for name in ("life_last_owner", "owner"))
+    for was, is_ in zip(last, now, strict=True):
+        yield {"last_owner": cluster.owners.names[was]} if was and not is_ else {}
 
 
 def _partition_line(

@@ -1,17 +1,18 @@
-"""What the records about a group say beside its verdict, and the groups that have no verdict."""
+"""What the records about a group say beside its verdict."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
+from warren.model.arrays import Ints
 from warren.model.group_life import Kind, Subscribed
 from warren.serve.board_file.board_view import ClusterView
-from warren.serve.http.site import Site
 from warren.serve.v4 import shapes
-from warren.serve.v4.lines import moment
-from warren.serve.v4.parameters import OneCluster
 
 IS_SUBSCRIBED = {Subscribed.YES: True, Subscribed.NO: False, Subscribed.UNKNOWN: None}
+MOMENTS = ("empty_since_s", "rebalanced_s")
 KINDS: dict[Kind, shapes.GroupKind] = {
     Kind.NO_RECORDS: "none",
     Kind.CLASSIC: "classic",
@@ -32,15 +33,10 @@ def life_of(cluster: ClusterView, number: int) -> shapes.Life | None:
     bounds = [*firsts, len(topics)]
     owners = arrays["life_last_owner"][lines].tolist()
     subscribed = arrays["life_is_subscribed"][lines].tolist()
+    (brief,) = brief_lives(cluster, np.array([number]))
     return shapes.Life(
-        KINDS[Kind(arrays["life_kind"][number])],
-        int(arrays["life_member_count"][number]),
-        int(arrays["life_static_count"][number]),
-        round(float(arrays["life_generations_per_minute"][number]), 3),
-        round(float(arrays["life_churn_per_minute"][number]), 3),
-        _ms(arrays["life_empty_since_s"][number]),
-        _ms(arrays["life_rebalanced_s"][number]),
-        [
+        **msgspec.structs.asdict(brief),
+        topics=[
             shapes.TopicLife(
                 cluster.topics.names[int(topics[begin])],
                 IS_SUBSCRIBED[Subscribed(subscribed[begin])],
@@ -51,25 +47,13 @@ def life_of(cluster: ClusterView, number: int) -> shapes.Life | None:
     )
 
 
-def others(site: Site, query: OneCluster) -> shapes.OtherGroups | str:
-    cluster = site.view.clusters.get(query.cluster)
-    if cluster is None:
-        return "there is no such cluster"
-    return shapes.OtherGroups(
-        moment(site.view),
-        [
-            shapes.OtherLine(
-                name,
-                each.kind,
-                each.members,
-                each.static_members,
-                each.generation,
-                None if each.empty_since_s is None else int(each.empty_since_s * 1000),
-                [*each.topics],
-            )
-            for name, each in cluster.facts.others.items()
-        ],
-    )
+def brief_lives(cluster: ClusterView, numbers: Ints) -> Iterator[shapes.BriefLife]:
+    """Of groups, of a board that says it."""
+    names = ("kind", "member_count", "static_count", "generations_per_minute", "churn_per_minute")
+    columns = [cluster.arrays[f"life_{name}"][numbers].tolist() for name in (*names, *MOMENTS)]
+    for kind, members, static, generations, churn, empty_s, began_s in zip(*columns, strict=True):
+        rates = round(generations, 3), round(churn, 3)
+        yield shapes.BriefLife(KINDS[kind], members, static, *rates, _ms(empty_s), _ms(began_s))
 
 
 def _ms(moment_s: float) -> int | None:

@@ -16,7 +16,6 @@ from warren.serve.v4 import (
     explain,
     group_past,
     groups,
-    membership,
     parameters,
     scale,
     shapes,
@@ -64,7 +63,7 @@ OPERATIONS = [
         "Groups of a cluster without a verdict: share groups, and those that have no commits.",
         parameters.OneCluster,
         shapes.OtherGroups,
-        membership.others,
+        groups.others,
     ),
     Operation(
         "/v4/partition",

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from warren.model.arrays import AnyArray, Bytes, Ints
+from warren.model.figures import LineFigures
 from warren.model.judgement import Word
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView
@@ -42,6 +43,45 @@ class Rhythm(msgspec.Struct):
         Meta(description="The longest regular time in which records wait and it does not move."),
     ]
     period_s: Annotated[float | None, Meta(description="Between the beginnings of its runs.")]
+
+
+class Evidence(msgspec.Struct, omit_defaults=True):
+    """The numbers that decided a word other than OK; which there are depends on the word."""
+
+    records: Annotated[
+        int,
+        Meta(
+            description="That wait; of LOST, that retention took unread; of AHEAD, by how many the "
+            "commit lies beyond the end; of BLOCKED, that the transaction holds back."
+        ),
+    ]
+    log_start: int
+    log_end: int
+    commit: Annotated[int | None, Meta(description="Absent: there was none.")] = None
+    late_s: Annotated[
+        float | None, Meta(description="WARN: the age of the oldest unread record.")
+    ] = None
+    least_late_s: Annotated[
+        float | None, Meta(description="WARN: what it was at `since_ms`, when it was least.")
+    ] = None
+    max_time_lag_s: Annotated[
+        float | None, Meta(description="WARN: what its policy allows; absent: it says nothing.")
+    ] = None
+    generations_per_minute: Annotated[float | None, Meta(description="Of STORM.")] = None
+    since_ms: Annotated[
+        int | None,
+        Meta(
+            description="WARN: see `least_late_s`; BLOCKED: since when the end is held back; "
+            "STALE: when the log end was read."
+        ),
+    ] = None
+
+    @classmethod
+    def of(cls, seen: LineFigures) -> "Evidence":
+        numbers = (seen.late_s, seen.was_late_s, seen.limit_s, seen.rate)
+        late, least, most, rate = (each and round(each, DIGITS) for each in numbers)
+        about = (seen.records, seen.start, seen.end, seen.commit)
+        return cls(*about, late, least, most, rate, seen.since_s * MS or None)
 
 
 class GroupOpinions(msgspec.Struct):
@@ -82,6 +122,7 @@ class PartitionOpinions(msgspec.Struct):
         ),
     ]
     rhythm: Rhythm
+    evidence: Evidence | msgspec.UnsetType = msgspec.UNSET
 
 
 def evaluator(opinions: Opinions) -> Evaluator:
@@ -104,8 +145,11 @@ def of_partitions(cluster: ClusterView, lines: slice) -> Iterator[dict[str, Any]
         _rhythms(said.usual_gap_s[lines], said.longest_pause_s[lines], said.period_s[lines]),
         strict=True,
     )
-    for word, since_s, *rest in rows:
+    figures = said.figures.of_lines(lines)
+    for at, (word, since_s, *rest) in enumerate(rows, lines.start):
         own = PartitionOpinions(evaluator(opinions), word, since_s * MS or None, *rest)
+        if at in figures:
+            own.evidence = Evidence.of(figures[at])
         yield {"judgement": own}
 
 

@@ -13,7 +13,7 @@ from warren.serve.v4.measured import (
     MeasuredColumns,
     MeasuredGroup,
 )
-from warren.serve.v4.second_opinion import GroupOpinions, PartitionOpinions
+from warren.serve.v4.second_opinion import Evidence, GroupOpinions, PartitionOpinions
 
 GroupState = Literal["OK", "WARN", "ERR"]
 PartitionState = Literal["OK", "WARN", "STOP", "STALL", "REWIND"]
@@ -42,6 +42,50 @@ class MaxLag(msgspec.Struct):
     lag: int
 
 
+class TopicLife(msgspec.Struct):
+    topic: str
+    is_subscribed: Annotated[
+        bool | None,
+        Meta(description="Whether some member subscribes to it or reads it; null: not known."),
+    ]
+    last_owners: Annotated[
+        list[str],
+        Meta(description="By partition: who reads it, or read it last; empty: nobody yet."),
+    ]
+
+
+GroupKind = Literal["none", "classic", "consumer", "share", "streams"]
+
+
+class BriefLife(msgspec.Struct):
+    """What the records about a group say. Moments are by the clock of the broker."""
+
+    kind: Annotated[
+        GroupKind,
+        Meta(description="Its protocol; none: only its commits are known, as with assign()."),
+    ]
+    members: int
+    static_members: Annotated[int, Meta(description="Those with a group.instance.id.")]
+    generations_per_minute: Annotated[
+        float, Meta(description="How often it rebalances; older generations count less.")
+    ]
+    churn_per_minute: Annotated[
+        float, Meta(description="How many members come or leave; likewise.")
+    ]
+    empty_since_ms: Annotated[
+        int | None, Meta(description="Null: it has members, or nothing is known of them.")
+    ]
+    rebalanced_ms: Annotated[
+        int | None, Meta(description="When its generation began; null: not known.")
+    ]
+
+
+class Life(BriefLife):
+    """The same, and what it says of its topics."""
+
+    topics: list[TopicLife]
+
+
 class GroupLine(MeasuredGroup):
     cluster: str
     group: str
@@ -59,6 +103,7 @@ class GroupLine(MeasuredGroup):
         ),
     ] = 0
     judgement: GroupOpinions | msgspec.UnsetType = msgspec.UNSET
+    life: BriefLife | msgspec.UnsetType = msgspec.UNSET
 
 
 class Groups(msgspec.Struct):
@@ -141,51 +186,16 @@ class PartitionLine(Measured):
     start: Commit | None
     end: Commit | None
     judgement: PartitionOpinions | msgspec.UnsetType = msgspec.UNSET
+    last_owner: Annotated[
+        str | msgspec.UnsetType,
+        Meta(description="Who read it last, where nobody does; absent: nobody is known."),
+    ] = msgspec.UNSET
 
 
 class Member(msgspec.Struct):
     owner: str
     client_id: str
     partitions: Annotated[int, Meta(description="How many it reads; 0: it is idle.")]
-
-
-class TopicLife(msgspec.Struct):
-    topic: str
-    is_subscribed: Annotated[
-        bool | None,
-        Meta(description="Whether some member subscribes to it or reads it; null: not known."),
-    ]
-    last_owners: Annotated[
-        list[str],
-        Meta(description="By partition: who reads it, or read it last; empty: nobody yet."),
-    ]
-
-
-GroupKind = Literal["none", "classic", "consumer", "share", "streams"]
-
-
-class Life(msgspec.Struct):
-    """What the records about a group say. Moments are by the clock of the broker."""
-
-    kind: Annotated[
-        GroupKind,
-        Meta(description="Its protocol; none: only its commits are known, as with assign()."),
-    ]
-    members: int
-    static_members: Annotated[int, Meta(description="Those with a group.instance.id.")]
-    generations_per_minute: Annotated[
-        float, Meta(description="How often it rebalances; older generations count less.")
-    ]
-    churn_per_minute: Annotated[
-        float, Meta(description="How many members come or leave; likewise.")
-    ]
-    empty_since_ms: Annotated[
-        int | None, Meta(description="Null: it has members, or nothing is known of them.")
-    ]
-    rebalanced_ms: Annotated[
-        int | None, Meta(description="When its generation began; null: not known.")
-    ]
-    topics: list[TopicLife]
 
 
 class OtherLine(msgspec.Struct):
@@ -318,6 +328,14 @@ class Reason(msgspec.Struct):
     rhythm: Annotated[
         str | msgspec.UnsetType, Meta(description="What was learned, if anything was.")
     ] = msgspec.UNSET
+    evidence: Annotated[
+        Evidence | msgspec.UnsetType,
+        Meta(description="The numbers that decided, if Warren's evaluator does, and it is not OK."),
+    ] = msgspec.UNSET
+    last_owner: Annotated[
+        str | msgspec.UnsetType,
+        Meta(description="Who read it last, where nobody does; absent: nobody is known."),
+    ] = msgspec.UNSET
     second_opinion: Annotated[
         str | msgspec.UnsetType,
         Meta(description="What the other evaluator would say, and why, where it differs."),
@@ -338,6 +356,9 @@ class Explanation(msgspec.Struct):
             description="Where the evaluators differ: what the other one would say of the "
             "partition that is worst for it, and why."
         ),
+    ] = msgspec.UNSET
+    life: Annotated[
+        BriefLife | msgspec.UnsetType, Meta(description="Absent: the board does not say.")
     ] = msgspec.UNSET
 
 

@@ -12,7 +12,7 @@ import msgspec
 from warren.model.silence import Silence, Silences
 from warren.serve.board_file.board_view import View
 from warren.serve.http.answers import Answer, Request
-from warren.serve.http.channel import Action, AddSilence, EndSilence, ListSilences
+from warren.serve.http.channel import Action, AddSilence, EndSilence, ListSilences, Requester
 from warren.serve.http.site import Site
 from warren.serve.v4.lines import moment
 from warren.serve.v4.parameters import SomeSilences, parse, problem
@@ -49,12 +49,16 @@ def silenced(view: View, silences: list[Silence], now_s: float) -> list[dict[str
 
 
 async def add_silence(site: Site, request: Request) -> Answer:
-    asked = await _ask(site, AddSilence(request.body.decode(errors="replace")))
-    return _answer(site, *asked)
+    asked = AddSilence(request.body.decode(errors="replace"), _by(request))
+    return _answer(site, *await _ask(site, asked))
 
 
-async def end_silence(site: Site, _request: Request, number: str) -> Answer:
-    return _answer(site, *await _ask(site, EndSilence(number)))
+async def end_silence(site: Site, request: Request, number: str) -> Answer:
+    return _answer(site, *await _ask(site, EndSilence(number, _by(request))))
+
+
+def _by(request: Request) -> Requester:
+    return Requester(request.address, request.token)
 
 
 async def _ask(site: Site, action: Action) -> tuple[int, dict[str, Any]]:
