@@ -60,6 +60,8 @@ class TopicReader:
         self._own = SharedQuery(spark, settings.name)
         self._shared = shared or self._own
         self._alone_until, self._alone_s = -math.inf, ALONE_S
+        self._clients: tuple[dict[str, str], set[int]] | None = None  # who reads for Spark
+        self._group = ""
         is_restored = bool(topic_consumer.progress.position)
         if settings.start_latest and settings.backfill_earliest and not is_restored:
             topic_consumer.live_events = LiveEvents()
@@ -151,6 +153,8 @@ class TopicReader:
 
     def _note_end(self, turn: Turn) -> None:
         """Read alone for a while after a failure of a shared query: it shows whose it is."""
+        if turn.failure:
+            self._clients = None  # they may be what failed
         if self._shared is not self._own and (turn.failure or not turn.is_shared):
             self._stay_alone()
         if not turn.is_shared:
@@ -271,16 +275,23 @@ class TopicReader:
         return TopicStream(TopicSource(topic, self._options(start), start, until_now), HandOver())
 
     def _options(self, start: Positions) -> dict[str, str]:
-        """How Spark logs in; reads keys and certificates again, as they may have been renewed."""
+        """How Spark logs in; reads keys and certificates again, as they may have been renewed.
+
+        Spark keeps its clients by group. As long as all else is the same, the next query goes on
+        with those of the last one: to make one for each partition takes a second or more.
+        """
         settings, leaders = self._topic_consumer.settings, self._topic_consumer.leaders
         topics = self._topic_consumer.cluster.topics or log_ends.TopicListing({}, {}, {})
         answering = {broker for (_, number), broker in leaders.items() if number in start}
-        group = reader_group(topics, answering)
         try:
-            login = kafka.spark(settings.servers, self._connection, group)
+            login = kafka.spark(settings.servers, self._connection, self._group)
         except OSError as error:
             raise StreamEnded(f"cannot read the credentials: {error}") from error
-        return login | {"kafka.isolation.level": settings.isolation_level.replace("-", "_")}
+        login["kafka.isolation.level"] = settings.isolation_level.replace("-", "_")
+        if self._clients != (login, answering):
+            self._group = login["kafka.group.id"] = reader_group(topics, answering)
+            self._clients = login, answering
+        return dict(login)
 
     def _fold_next(self, topic_consumer: TopicConsumer, hand_over: HandOver) -> None:
         if batch := hand_over.take(POLL_S):

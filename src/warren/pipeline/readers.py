@@ -31,7 +31,10 @@ def shared_queries(spark: SparkSession, readers: int) -> Iterator[SharedQuery | 
     if readers <= MANY:
         return repeat(None)
     count = -(-readers // TOGETHER)
-    return cycle([SharedQuery(spark, f"shared-{n}", GATHER_S) for n in range(count)])
+    members = [len(range(n, readers, count)) for n in range(count)]
+    return cycle(
+        [SharedQuery(spark, f"shared-{n}", GATHER_S, each) for n, each in enumerate(members)]
+    )
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from warren.spark.session import SCRATCH
 
 POLL_S = 0.1
 PATIENCE = 5  # so many times as long as nobody may come, the first one waits at most
+FIRST = 3  # so many times as long as later, when Warren starts: all come, but not at once
 
 _CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+)(?:: (.*))?$", re.MULTILINE)
 
@@ -92,13 +93,17 @@ class Turn:
 
 
 class SharedQuery:
-    """A place where readers meet: the query starts when nobody has come for a while."""
+    """A place where readers meet: the query starts when all are there, or none came for a while."""
 
-    def __init__(self, spark: SparkSession, name: str, gather_s: float = 0.0) -> None:
+    def __init__(
+        self, spark: SparkSession, name: str, gather_s: float = 0.0, members: int = 0
+    ) -> None:
+        """It waits for nobody once `members` are there; 0: how many come is not known."""
         self.name = name
-        self._spark, self._gather_s = spark, gather_s
+        self._spark, self._gather_s, self._members = spark, gather_s, members
         self._lock = threading.Lock()
         self._turn: Turn | None = None
+        self._is_first = True
 
     @contextmanager
     def reading(self, stream: TopicStream, stop: threading.Event) -> Iterator[Turn]:
@@ -125,10 +130,14 @@ class SharedQuery:
 
     def _gather(self, turn: Turn, stop: threading.Event) -> None:
         """Start the query once all who come soon are there."""
-        until = time.monotonic() + PATIENCE * self._gather_s
-        while time.monotonic() < min(until, turn.joined_at + self._gather_s):
+        gather_s = self._gather_s * (FIRST if self._is_first else 1)
+        until = time.monotonic() + PATIENCE * gather_s
+        while time.monotonic() < min(until, turn.joined_at + gather_s):
+            if len(turn.streams) == self._members:
+                break
             if stop.wait(POLL_S):
                 return
         with self._lock:
+            self._is_first = False
             if turn.is_open:
                 turn.start(self._spark, self.name)
