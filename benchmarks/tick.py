@@ -6,8 +6,8 @@ Each size runs in a process of its own, on one thread. Every group reads a topic
 is the most memory a partition can take, and every partition is behind, so that every rule is asked:
 each by another age of the last week, of which all rounds of log ends are remembered. The logs grow,
 and a new round comes with every other tick. *rules* are Burrow's alone; *all* is the whole of
-`judge_cluster`: rules, numbers with their bounds, the words of the second evaluator, the life of
-groups.
+`judge_cluster`: rules, *numbers* with their bounds, the *words* of the second evaluator, the life
+of groups.
 
 `--baseline DIR` is a checkout of an older commit, which may know the rules alone: it runs with this
 interpreter, on the same commits. The two take turns, and the better turn's medians count, in CPU
@@ -49,8 +49,9 @@ GIVEN = click.Path(exists=True, path_type=Path)
 BYTES_NEEDED = 2_000
 
 HEADER = """\
-| partitions | | fold | rules | all | tick, CPU s | ratio | round | week MB | windows B | peak MB |
-|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
+| partitions | | fold | rules | numbers | words | all | tick, CPU s | ratio | no words | round \
+| week MB | windows B | peak MB |
+|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 Line = dict[str, float]
 
@@ -105,12 +106,18 @@ class Clock:
 
     @contextmanager
     def timing(self, part: str) -> Iterator[None]:
-        gc.collect()
         began = time.process_time()
         yield
         took = time.process_time() - began
         if self.is_warm:
             self.taken.setdefault(part, []).append(took)
+
+    def timed(self, part: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def timed_work(*given: Any, **named: Any) -> Any:
+            with self.timing(part):
+                return work(*given, **named)
+
+        return timed_work
 
     def medians(self) -> Line:
         return {part: statistics.median(taken) for part, taken in self.taken.items()}
@@ -121,7 +128,7 @@ def measure(partitions: int) -> Line:
     logs, windows, clock = Logs(partitions), Windows(INTERVALS), Clock()
     windows.set_log_ends(logs.ends(NOW - REFRESH_S), logs.counts, now_s=NOW - REFRESH_S)
     remember_a_week(windows, logs)
-    rules, tick = judges(windows)
+    rules, tick = judges(windows, clock)
     for turn in range(INTERVALS):
         for batch in logs.commits(turn):
             windows.fold(batch, NOW)
@@ -132,6 +139,7 @@ def measure(partitions: int) -> Line:
             with clock.timing("round"):
                 windows.set_log_ends(ends, logs.counts, now_s=now_s - TICK_S)
         batches = [*logs.commits(turn)]
+        gc.collect()
         with clock.timing("fold"):
             for batch in batches:
                 windows.fold(batch, now_s)
@@ -165,7 +173,7 @@ def remember_a_week(windows: Windows, logs: Logs) -> None:
     rows.asked_s = rows.past.asked_s
 
 
-def judges(windows: Windows) -> tuple[Callable[[int], Any], Callable[[int], Any]]:
+def judges(windows: Windows, clock: Clock) -> tuple[Callable[[int], Any], Callable[[int], Any]]:
     """Burrow's rules alone, and all that a tick does; once these were the same."""
     module = importlib.import_module
     if importlib.util.find_spec("warren.evaluate.verdicts"):
@@ -176,6 +184,8 @@ def judges(windows: Windows) -> tuple[Callable[[int], Any], Callable[[int], Any]
     cluster = module("warren.pipeline.cluster").ClusterState("local", windows)
     sources, settings = module("warren.pipeline.consumers").Sources(), judged.JudgeSettings()
     steps, view_of = module("warren.pipeline.steps"), module("warren.windows.window_reader")
+    steps.measure = clock.timed("numbers", steps.measure)
+    steps.judge_words = clock.timed("words", steps.judge_words)
     # Storing the changed windows for HTTP is another matter.
     stored = board.StoredWindows(board.SharedFile(), INTERVALS, np.zeros(0, np.int32))
 
@@ -207,12 +217,18 @@ def lines(builds: dict[str, Path], size: int) -> Iterator[str]:
         for name, each in taken.items()
     }
     ticks = {name: line["fold"] + line["all"] for name, line in least.items()}
+    base = [*ticks.values()][-1]
     for name, of in least.items():
-        ratio = "" if len(builds) == 1 else f"{ticks[name] / [*ticks.values()][-1]:.2f}"
+        ratio = without = numbers = words = ""
+        if len(builds) > 1:
+            ratio = f"{ticks[name] / base:.2f}"
+        if "words" in of:
+            numbers, words = f"{of['numbers']:.3f}", f"{of['words']:.3f}"
+            without = f"{(ticks[name] - of['words']) / base:.2f}"
         yield (
-            f"| {size:,} | {name} | {of['fold']:.3f} | {of['rules']:.3f} | {of['all']:.3f} "
-            f"| {ticks[name]:.3f} | {ratio} | {of['round']:.3f} | {of['week']:.0f} "
-            f"| {of['windows']:.0f} | {of['peak']:.0f} |"
+            f"| {size:,} | {name} | {of['fold']:.3f} | {of['rules']:.3f} | {numbers} | {words} "
+            f"| {of['all']:.3f} | {ticks[name]:.3f} | {ratio} | {without} | {of['round']:.3f} "
+            f"| {of['week']:.0f} | {of['windows']:.0f} | {of['peak']:.0f} |"
         )
 
 
