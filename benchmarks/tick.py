@@ -183,7 +183,8 @@ def judges(windows: Windows, clock: Clock) -> tuple[Callable[[int], Any], Callab
     judged, board = module("warren.evaluate.judge"), module("warren.model.board")
     cluster = module("warren.pipeline.cluster").ClusterState("local", windows)
     sources, settings = module("warren.pipeline.consumers").Sources(), judged.JudgeSettings()
-    steps, view_of = module("warren.pipeline.steps"), module("warren.windows.window_reader")
+    steps: Any = module("warren.pipeline.steps")
+    view_of = module("warren.windows.window_reader")
     steps.measure = clock.timed("numbers", steps.measure)
     steps.judge_words = clock.timed("words", steps.judge_words)
     # Storing the changed windows for HTTP is another matter.

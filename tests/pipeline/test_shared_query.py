@@ -79,7 +79,7 @@ def test_each_reader_gets_its_own_topic_and_nothing_is_lost_when_another_comes_o
         kafka.make_topic(topic, 0, 0)
         commit(kafka, topic, f"early-{number}", number)
     consumers = consumers_of(kafka, OFFSETS)
-    query = SharedQuery(spark, "shared", gather_s=0.2)
+    query = SharedQuery(spark, gather_s=0.2)
     readers = [TopicReader(spark, each, CONNECTION, lambda: None, query) for each in consumers]
 
     with capture_logs() as told, ExitStack() as stack:
@@ -113,7 +113,7 @@ def test_one_with_a_silent_broker_reads_alone_and_disturbs_nobody(
     for topic in (*offsets, "probe-offsets"):
         kafka.make_topic(topic, 0, 0)
     consumers = consumers_of(kafka, offsets)
-    query = SharedQuery(spark, "shared", gather_s=0.2)
+    query = SharedQuery(spark, gather_s=0.2)
     readers = [TopicReader(spark, each, CONNECTION, lambda: None, query) for each in consumers]
     options = {"kafka.bootstrap.servers": kafka.bootstrap}
     probe = TopicStream(TopicSource("probe-offsets", options, {0: 0}), HandOver())
@@ -148,7 +148,7 @@ def test_one_that_cannot_be_read_makes_the_others_read_alone(
 ) -> None:
     kafka.make_topic("readable-offsets", 0, 0)
     (topic_consumer,) = consumers_of(kafka, ["readable-offsets"])
-    query = SharedQuery(spark, "shared", gather_s=1.0)
+    query = SharedQuery(spark, gather_s=1.0)
     reader = TopicReader(spark, topic_consumer, CONNECTION, lambda: None, query)
     options = {"kafka.bootstrap.servers": kafka.bootstrap, "kafka.security.protocol": "nonsense"}
     unreadable = TopicStream(TopicSource("readable-offsets", options, {0: 0}), HandOver())

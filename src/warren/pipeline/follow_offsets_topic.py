@@ -57,7 +57,7 @@ class TopicReader:
         self._topic_consumer = topic_consumer
         self._connection = connection
         self._changed = changed
-        self._own = SharedQuery(spark, settings.name)
+        self._own = SharedQuery(spark)
         self._shared = shared or self._own
         self._alone_until, self._alone_s = -math.inf, ALONE_S
         self._clients: tuple[dict[str, str], set[int]] | None = None  # who reads for Spark
@@ -214,7 +214,7 @@ class TopicReader:
         False if `stop` came before the end.
         """
         stream = self._stream(start, until_now=True)
-        with SharedQuery(self._spark, self._own.name).reading(stream, stop) as turn:
+        with SharedQuery(self._spark).reading(stream, stop) as turn:
             while is_reading := turn.is_reading or stream.hand_over.holds:
                 if stop.is_set():
                     break

@@ -32,9 +32,7 @@ def shared_queries(spark: SparkSession, readers: int) -> Iterator[SharedQuery | 
         return repeat(None)
     count = -(-readers // TOGETHER)
     members = [len(range(n, readers, count)) for n in range(count)]
-    return cycle(
-        [SharedQuery(spark, f"shared-{n}", GATHER_S, each) for n, each in enumerate(members)]
-    )
+    return cycle([SharedQuery(spark, GATHER_S, each) for each in members])
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ from warren.pipeline import steps
 from warren.sources.offsets_topic import TopicStream
 from warren.spark.session import SCRATCH
 
+# All queries have one pool: in it the oldest batch comes first, so that each has its turn. Of pools
+# with as much to do Spark prefers one by its name, and others would never have theirs.
+POOL = "commits"
 POLL_S = 0.1
 PATIENCE = 5  # so many times as long as nobody may come, the first one waits at most
 FIRST = 3  # so many times as long as later, when Warren starts: all come, but not at once
@@ -69,14 +72,13 @@ class Turn:
         self.streams.append(stream)
         self.joined_at = time.monotonic()
 
-    def start(self, spark: SparkSession, name: str) -> None:
+    def start(self, spark: SparkSession) -> None:
         scratch = self._held.enter_context(
             tempfile.TemporaryDirectory(
                 prefix="warren-stream-", dir=spark.conf.get(SCRATCH), ignore_cleanup_errors=True
             )
         )
-        # With a pool of its own a small batch does not wait while another query catches up.
-        spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
+        spark.sparkContext.setLocalProperty("spark.scheduler.pool", POOL)
         try:
             self._query = steps.follow(spark, self.streams, Path(scratch))
         except PySparkException as error:
@@ -95,11 +97,8 @@ class Turn:
 class SharedQuery:
     """A place where readers meet: the query starts when all are there, or none came for a while."""
 
-    def __init__(
-        self, spark: SparkSession, name: str, gather_s: float = 0.0, members: int = 0
-    ) -> None:
+    def __init__(self, spark: SparkSession, gather_s: float = 0.0, members: int = 0) -> None:
         """It waits for nobody once `members` are there; 0: how many come is not known."""
-        self.name = name
         self._spark, self._gather_s, self._members = spark, gather_s, members
         self._lock = threading.Lock()
         self._turn: Turn | None = None
@@ -140,4 +139,4 @@ class SharedQuery:
         with self._lock:
             self._is_first = False
             if turn.is_open:
-                turn.start(self._spark, self.name)
+                turn.start(self._spark)

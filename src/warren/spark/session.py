@@ -63,8 +63,7 @@ ALWAYS = {
     # A Kafka client for each partition that is read. By default Spark keeps 64, too few for two
     # clusters: it would make them again for every batch. Idle ones go after five minutes.
     "spark.kafka.consumer.cache.capacity": "10000",
-    # A query for each cluster, each with its own pool: a small batch does not wait while another
-    # cluster catches up.
+    # Reading commits does not wait while a question to history or a sink has many tasks.
     "spark.scheduler.mode": "FAIR",
     # The default one starts a `readlink` process for every file of a checkpoint.
     "spark.sql.streaming.checkpointFileManagerClass": (
