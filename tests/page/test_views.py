@@ -1,5 +1,6 @@
 """A group, a topic, Warren itself: what each view shows, in light and dark, on a phone, for all."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,21 +11,25 @@ from urllib.parse import quote
 
 import pytest
 from page.conftest import Look
-from page.every_size import faults
+from page.every_size import faults, faults_of
 from page.town import GROUPS, HOSTILE, Group, Town, falls_behind, keeps_up, stalls
 from playwright.sync_api import Locator, Page, expect
 from support.boards import NOW_S, with_words
-from support.http_side import Running, running
+from support.http_side import Running, ask, running
 
 MANY = 2_000
 VIEWS = {
     "overview": ("", ".list .row .group a"),
+    "empty": ("#/?q=nowhere", ".empty"),
     "group": ("#/group/local/warehouse-sync", ".chart canvas"),
+    "hostile": (f"#/group/local/{quote(HOSTILE[0], safe='')}", ".chart canvas"),
+    "long": (f"#/group/local/{quote(HOSTILE[2], safe='')}", ".chart canvas"),
     "topics": ("#/topics", "tbody a"),
-    "changes": ("#/changes", ".menu"),
-    "topic": ("#/topic/local/orders", "tbody td"),
+    "topic": ("#/topic/local/emails", "tbody td"),
+    "changes": ("#/changes", "tbody td"),
     "health": ("#/health", "details"),
 }
+JSON = {"content-type": "application/json"}
 
 # How many different colours a canvas has.
 COLOURS = """canvas => new Set(new Uint32Array(canvas.getContext("2d")
@@ -43,20 +48,44 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     odd = [Group(name, "emails", ways[n % 3]) for n, name in enumerate(HOSTILE)]
     many = [Group(f"group-{n:05}", "emails", ways[n % 3]) for n in range(MANY)]
     with running(tmp_path_factory.mktemp("crowd")) as started:
-        started.publish(Town(NOW_S, GROUPS + odd + many, steps=16).board())
+        town = Town(NOW_S, GROUPS + odd + many, steps=16)
+        started.publish(town.board())
+        town.groups = GROUPS + [each._replace(way=stalls) for each in odd] + many
+        for _ in range(12):
+            town.live()
+        started.publish(town.board())  # so that there are changes, too
         yield started
 
 
 def test_every_view_is_good_at_every_size_in_light_and_in_dark(look: Look, crowd: Running) -> None:
     page = look(crowd)
+
+    assert faults_of(page, f"http://127.0.0.1:{crowd.port}/", VIEWS) == {}
+
+
+def test_what_is_open_is_good_at_every_size(look: Look, crowd: Running) -> None:
+    silence = {"clusters": ["local"], "kind": "acknowledgement", "duration": "1h"}
+    silence |= {"author": "ann " + HOSTILE[0], "comment": HOSTILE[2]}
+    ask(crowd.port, "/v4/silences", "POST", json.dumps(silence), JSON)
+    page = look(crowd)
     wrong = dict[str, Any]()
-    places = VIEWS | {"topic": ("#/topic/local/emails", "tbody td")}
-    places |= {"hostile": (f"#/group/local/{quote(HOSTILE[0], safe='')}", ".chart canvas")}
-    for name, (place, sign) in places.items():
-        page.goto("about:blank")  # so that nothing is left of the view before
+    for name, item in (("overview", "Columns"), ("overview", "Export"), ("long", "Silence")):
+        place, sign = VIEWS[name]
+        page.goto("about:blank")
         page.goto(f"http://127.0.0.1:{crowd.port}/{place}")
         page.locator(sign).first.wait_for()
-        wrong |= {f"{name}, {what}": nodes for what, nodes in faults(page, (390, 2560)).items()}
+        expect(
+            page.get_by_text(re.compile("^Acknowledged by ann|^acknowledged$")).first
+        ).to_be_attached()
+
+        def open_it(shown: Page, item: str = item) -> None:
+            opener = shown.locator("summary, .actions button", has_text=item)
+            if opener.is_visible():  # a phone has no columns
+                opener.click()
+
+        wrong |= {f"{item}, {what}": each for what, each in faults(page, open_it).items()}
+    (kept,) = ask(crowd.port, "/v4/silences").json["silences"]
+    ask(crowd.port, f"/v4/silences/{kept['id']}", "DELETE")
 
     assert wrong == {}
 
@@ -278,6 +307,23 @@ def test_what_is_gone_is_said_to_be(look: Look, server: Running) -> None:
     page = look(server, "?cluster=local&group=nobody", java_script_enabled=False)
 
     expect(page.locator(".problem")).to_have_text("there is no such group")
+
+
+def test_a_phone_needs_no_scrolling_aside_for_what_matters(look: Look, crowd: Running) -> None:
+    page = look(crowd, viewport={"width": 390, "height": 800})
+    fits = "element => element.scrollWidth <= element.clientWidth"
+    filters = page.locator(".filter")
+    expect(filters.first).to_contain_text("2,036")
+    tops = {box["y"] for each in filters.all() if (box := each.bounding_box())}
+    found = {"filters": page.locator(".filters").evaluate(fits)}
+    for place, label in (("#/topic/local/emails", "Groups"), ("#/changes", "Changes")):
+        page.goto(f"http://127.0.0.1:{crowd.port}/{place}")
+        table = page.get_by_role("region", name=label, exact=True)
+        expect(table.locator("tbody td").first).to_be_visible()
+        found[label] = table.evaluate(fits)
+
+    assert len(tops) == 1
+    assert found == dict.fromkeys(("filters", "Groups", "Changes"), True)
 
 
 def test_a_phone_can_choose_the_order(look: Look, server: Running) -> None:

@@ -24,6 +24,7 @@ export function topicView({ names: [cluster, topic] }) {
         label: "Group",
         cell: (group) => h("a", { href: groupLink(cluster, group.group) }, named(group.group)),
         value: (group) => group.group,
+        gives: true,
       },
       {
         label: "Behind by",
