@@ -20,6 +20,7 @@ from support.demo_process import WAIT_S, demo
 from support.waiting import eventually
 
 from warren.demo.demo_groups import GONE, GROUPS
+from warren.demo.spark_jobs import JOBS
 
 HERE = Path(__file__).parents[2] / "docs/screenshots"
 AFTER_S = 120  # then windows are full, and history has something to tell
@@ -31,6 +32,7 @@ VIEWS = {
     "health": ("#/health", "details", 900),
 }
 MOST_TRIES = 15
+MEANT = {each.name: each.expected for each in (*GROUPS, *JOBS) if each.expected != GONE}
 PHONE: ViewportSize = {"width": 390, "height": 780}
 
 
@@ -73,10 +75,13 @@ def shoot(page: Page, address: str, sign: str, file: Path) -> None:
 
 def is_as_meant(address: str) -> bool:
     """Whether every group has the status that it stands for: a slow machine takes its time."""
-    overview = httpx.get(f"{address.partition('#')[0]}v4/overview", trust_env=False).json()
+    return statuses(address.partition("#")[0]) == MEANT
+
+
+def statuses(home: str) -> dict[str, str]:
+    overview = httpx.get(f"{home}v4/overview", trust_env=False).json()
     (cluster,) = overview["clusters"]
-    meant = {group.name: group.expected for group in GROUPS if group.expected != GONE}
-    return dict(zip(cluster["group"], cluster["status"], strict=True)) == meant
+    return dict(zip(cluster["group"], cluster["status"], strict=True))
 
 
 def main() -> None:
