@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from page.conftest import Look
-from page.every_size import faults, faults_of
+from page.every_size import TWO_FRAMES, WIDTHS, faults, faults_of
 from page.town import GROUPS, HOSTILE, Group, Town, falls_behind, keeps_up, stalls
 from playwright.sync_api import Locator, Page, expect
 from support.boards import NOW_S, with_words
@@ -30,6 +31,7 @@ VIEWS = {
     "health": ("#/health", "details"),
 }
 JSON = {"content-type": "application/json"}
+MARK = re.compile("^Acknowledged by ann|^acknowledged$")
 
 # How many different colours a canvas has.
 COLOURS = """canvas => new Set(new Uint32Array(canvas.getContext("2d")
@@ -64,30 +66,51 @@ def test_every_view_is_good_at_every_size_in_light_and_in_dark(look: Look, crowd
 
 
 def test_what_is_open_is_good_at_every_size(look: Look, crowd: Running) -> None:
-    silence = {"clusters": ["local"], "kind": "acknowledgement", "duration": "1h"}
-    silence |= {"author": "ann " + HOSTILE[0], "comment": HOSTILE[2]}
-    ask(crowd.port, "/v4/silences", "POST", json.dumps(silence), JSON)
     page = look(crowd)
     wrong = dict[str, Any]()
-    for name, item in (("overview", "Columns"), ("overview", "Export"), ("long", "Silence")):
-        place, sign = VIEWS[name]
-        page.goto("about:blank")
-        page.goto(f"http://127.0.0.1:{crowd.port}/{place}")
-        page.locator(sign).first.wait_for()
-        expect(
-            page.get_by_text(re.compile("^Acknowledged by ann|^acknowledged$")).first
-        ).to_be_attached()
+    with acknowledged(crowd):
+        for name, item in (("overview", "Columns"), ("overview", "Export"), ("long", "Silence")):
+            place, sign = VIEWS[name]
+            page.goto("about:blank")
+            page.goto(f"http://127.0.0.1:{crowd.port}/{place}")
+            page.locator(sign).first.wait_for()
+            expect(page.get_by_text(MARK).first).to_be_attached()
 
-        def open_it(shown: Page, item: str = item) -> None:
-            opener = shown.locator("summary, .actions button", has_text=item)
-            if opener.is_visible():  # a phone has no columns
-                opener.click()
+            def open_it(shown: Page, item: str = item) -> None:
+                opener = shown.locator("summary, .actions button", has_text=item)
+                if opener.is_visible():  # a phone has no columns
+                    opener.click()
 
-        wrong |= {f"{item}, {what}": each for what, each in faults(page, open_it).items()}
-    (kept,) = ask(crowd.port, "/v4/silences").json["silences"]
-    ask(crowd.port, f"/v4/silences/{kept['id']}", "DELETE")
+            wrong |= {f"{item}, {what}": each for what, each in faults(page, open_it).items()}
 
     assert wrong == {}
+
+
+def test_the_mark_of_a_silence_gives_way_to_the_name(look: Look, crowd: Running) -> None:
+    page = look(crowd)
+    cut = dict[int, str]()
+    with acknowledged(crowd):
+        page.reload()
+        name = page.locator(".list .row .group a", has_text="group-00002")
+        expect(page.get_by_text(MARK).first).to_be_attached()
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.evaluate(TWO_FRAMES)
+            if name.evaluate("element => element.scrollWidth > element.clientWidth"):
+                cut[width] = name.inner_text()
+
+    assert cut == {}
+
+
+@contextmanager
+def acknowledged(server: Running) -> Iterator[None]:
+    """All groups, by somebody with a hostile name."""
+    silence = {"clusters": ["local"], "kind": "acknowledgement", "duration": "1h"}
+    silence |= {"author": "ann " + HOSTILE[0], "comment": HOSTILE[2]}
+    ask(server.port, "/v4/silences", "POST", json.dumps(silence), JSON)
+    yield
+    (kept,) = ask(server.port, "/v4/silences").json["silences"]
+    ask(server.port, f"/v4/silences/{kept['id']}", "DELETE")
 
 
 @pytest.fixture(scope="module")
@@ -257,6 +280,8 @@ def test_a_topic_with_its_groups(look: Look, server: Running) -> None:
     groups = {row[1]: (row[0], row[2], row[3]) for row in table(page, "Groups")}
     assert groups["billing"] == ("WARN", "2 min", "51,084")
     assert groups["warehouse-sync"] == ("STOP", "2 min", "5,203")
+    bars = page.get_by_role("region", name="Groups").locator(".bar")
+    assert bars.evaluate_all("bars => bars.map(bar => bar.clientWidth > 0)") == [True, True, False]
     assert table(page, "Partitions")[5] == ["5", "10,015", "50 msg/s", "6,165", "0", "5,203"]
     for _ in range(2):  # from good to bad, then the other way
         page.get_by_role("button", name="Status").click()
