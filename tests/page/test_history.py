@@ -249,4 +249,9 @@ def test_memory_tells_its_first_moment(look: Look, tmp_path: Path) -> None:
         expect(page.locator(".services")).to_contain_text(
             f"History in memory: {STEPS} moments since {first}, 0.1 MB."
         )
+        little = HistoryHealth(recent=structs.replace(recent, memory_mb=0.0))
+        health = structs.replace(board.health, history=little)
+        started.publish(replace(board, health=health))
+        page.reload()
+        expect(page.locator(".services")).to_contain_text("less than 0.1 MB.")
         page.goto("about:blank")

@@ -1,7 +1,9 @@
 """A group, a topic, Warren itself: what each view shows, in light and dark, on a phone, for all."""
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -10,21 +12,32 @@ from urllib.parse import quote
 
 import pytest
 from page.conftest import Look
-from page.every_size import faults
+from page.every_size import TWO_FRAMES, WIDTHS, faults, faults_of
 from page.town import GROUPS, HOSTILE, Group, Town, falls_behind, keeps_up, stalls
 from playwright.sync_api import Locator, Page, expect
 from support.boards import NOW_S, with_words
-from support.http_side import Running, running
+from support.http_side import Running, ask, running
 
 MANY = 2_000
 VIEWS = {
     "overview": ("", ".list .row .group a"),
+    "empty": ("#/?q=nowhere", ".empty"),
     "group": ("#/group/local/warehouse-sync", ".chart canvas"),
+    "hostile": (f"#/group/local/{quote(HOSTILE[0], safe='')}", ".chart canvas"),
+    "long": (f"#/group/local/{quote(HOSTILE[2], safe='')}", ".chart canvas"),
     "topics": ("#/topics", "tbody a"),
-    "changes": ("#/changes", ".menu"),
-    "topic": ("#/topic/local/orders", "tbody td"),
+    "topic": ("#/topic/local/emails", "tbody td"),
+    "changes": ("#/changes", "tbody td"),
     "health": ("#/health", "details"),
 }
+JSON = {"content-type": "application/json"}
+# To a part of a pixel: less is enough for an ellipsis.
+IS_CUT = """element => {
+    const text = document.createRange();
+    text.selectNodeContents(element);
+    return text.getBoundingClientRect().width > element.getBoundingClientRect().width;
+}"""
+MARK = re.compile("^Acknowledged by ann|^acknowledged$")
 
 # How many different colours a canvas has.
 COLOURS = """canvas => new Set(new Uint32Array(canvas.getContext("2d")
@@ -43,22 +56,67 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     odd = [Group(name, "emails", ways[n % 3]) for n, name in enumerate(HOSTILE)]
     many = [Group(f"group-{n:05}", "emails", ways[n % 3]) for n in range(MANY)]
     with running(tmp_path_factory.mktemp("crowd")) as started:
-        started.publish(Town(NOW_S, GROUPS + odd + many, steps=16).board())
+        town = Town(NOW_S, GROUPS + odd + many, steps=16)
+        started.publish(town.board())
+        town.groups = GROUPS + [each._replace(way=stalls) for each in odd] + many
+        for _ in range(12):
+            town.live()
+        started.publish(town.board())  # so that there are changes, too
         yield started
 
 
 def test_every_view_is_good_at_every_size_in_light_and_in_dark(look: Look, crowd: Running) -> None:
     page = look(crowd)
+
+    assert faults_of(page, f"http://127.0.0.1:{crowd.port}/", VIEWS) == {}
+
+
+def test_what_is_open_is_good_at_every_size(look: Look, crowd: Running) -> None:
+    page = look(crowd)
     wrong = dict[str, Any]()
-    places = VIEWS | {"topic": ("#/topic/local/emails", "tbody td")}
-    places |= {"hostile": (f"#/group/local/{quote(HOSTILE[0], safe='')}", ".chart canvas")}
-    for name, (place, sign) in places.items():
-        page.goto("about:blank")  # so that nothing is left of the view before
-        page.goto(f"http://127.0.0.1:{crowd.port}/{place}")
-        page.locator(sign).first.wait_for()
-        wrong |= {f"{name}, {what}": nodes for what, nodes in faults(page, (390, 2560)).items()}
+    with acknowledged(crowd):
+        for name, item in (("overview", "Columns"), ("overview", "Export"), ("long", "Silence")):
+            place, sign = VIEWS[name]
+            page.goto("about:blank")
+            page.goto(f"http://127.0.0.1:{crowd.port}/{place}")
+            page.locator(sign).first.wait_for()
+            expect(page.get_by_text(MARK).first).to_be_attached()
+
+            def open_it(shown: Page, item: str = item) -> None:
+                opener = shown.locator("summary, .actions button", has_text=item)
+                if opener.is_visible():  # a phone has no columns
+                    opener.click()
+
+            wrong |= {f"{item}, {what}": each for what, each in faults(page, open_it).items()}
 
     assert wrong == {}
+
+
+def test_the_mark_of_a_silence_gives_way_to_the_name(look: Look, crowd: Running) -> None:
+    page = look(crowd)
+    cut = dict[int, str]()
+    with acknowledged(crowd):
+        page.reload()
+        name = page.locator(".list .row .group a", has_text="group-00002")
+        expect(page.get_by_text(MARK).first).to_be_attached()
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.evaluate(TWO_FRAMES)
+            if name.evaluate(IS_CUT):
+                cut[width] = name.inner_text()
+
+    assert cut == {}
+
+
+@contextmanager
+def acknowledged(server: Running) -> Iterator[None]:
+    """All groups, by somebody with a hostile name."""
+    silence = {"clusters": ["local"], "kind": "acknowledgement", "duration": "1h"}
+    silence |= {"author": "ann " + HOSTILE[0], "comment": HOSTILE[2]}
+    ask(server.port, "/v4/silences", "POST", json.dumps(silence), JSON)
+    yield
+    (kept,) = ask(server.port, "/v4/silences").json["silences"]
+    ask(server.port, f"/v4/silences/{kept['id']}", "DELETE")
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +286,8 @@ def test_a_topic_with_its_groups(look: Look, server: Running) -> None:
     groups = {row[1]: (row[0], row[2], row[3]) for row in table(page, "Groups")}
     assert groups["billing"] == ("WARN", "2 min", "51,084")
     assert groups["warehouse-sync"] == ("STOP", "2 min", "5,203")
+    bars = page.get_by_role("region", name="Groups").locator(".bar")
+    assert bars.evaluate_all("bars => bars.map(bar => bar.clientWidth > 0)") == [True, True, False]
     assert table(page, "Partitions")[5] == ["5", "10,015", "50 msg/s", "6,165", "0", "5,203"]
     for _ in range(2):  # from good to bad, then the other way
         page.get_by_role("button", name="Status").click()
@@ -278,6 +338,23 @@ def test_what_is_gone_is_said_to_be(look: Look, server: Running) -> None:
     page = look(server, "?cluster=local&group=nobody", java_script_enabled=False)
 
     expect(page.locator(".problem")).to_have_text("there is no such group")
+
+
+def test_a_phone_needs_no_scrolling_aside_for_what_matters(look: Look, crowd: Running) -> None:
+    page = look(crowd, viewport={"width": 390, "height": 800})
+    fits = "element => element.scrollWidth <= element.clientWidth"
+    filters = page.locator(".filter")
+    expect(filters.first).to_contain_text("2,036")
+    tops = {box["y"] for each in filters.all() if (box := each.bounding_box())}
+    found = {"filters": page.locator(".filters").evaluate(fits)}
+    for place, label in (("#/topic/local/emails", "Groups"), ("#/changes", "Changes")):
+        page.goto(f"http://127.0.0.1:{crowd.port}/{place}")
+        table = page.get_by_role("region", name=label, exact=True)
+        expect(table.locator("tbody td").first).to_be_visible()
+        found[label] = table.evaluate(fits)
+
+    assert len(tops) == 1
+    assert found == dict.fromkeys(("filters", "Groups", "Changes"), True)
 
 
 def test_a_phone_can_choose_the_order(look: Look, server: Running) -> None:

@@ -14,7 +14,7 @@ from support.http_side import Running, running
 from support.http_side import ask as get
 
 from warren.serve.v4.shapes import Moment, Overview
-from warren.terminal import group_choice, group_table, status_options
+from warren.terminal import group_choice, group_table, partition_table, status_options
 from warren.terminal.group_choice import Filter
 from warren.terminal.remote import Remote
 from warren.terminal.words import age, shown, trend
@@ -152,6 +152,19 @@ def test_the_second_opinion_is_told_below_the_reasons(tmp_path: Path) -> None:
 
     opinion = "  On orders:0, Warren's evaluator would say OK: Nothing is wrong: "
     assert any(line.startswith(opinion) for line in done.stdout.splitlines()), done.stdout
+
+
+def test_what_does_not_fit_goes_on_below_itself(server: Running) -> None:
+    remote = Remote(of(server))
+    group, explanation = remote.group("local", "stuck"), remote.explain("local", "stuck")
+    console = Console(width=60, file=StringIO())
+
+    console.print(partition_table.render(group, explanation, 60))
+
+    said = console.file.getvalue().splitlines()  # type: ignore[attr-defined]  # it is a StringIO
+    first = next(at for at, line in enumerate(said) if line.startswith("  STALL orders:0"))
+    assert all(line.startswith("  ") for line in said[first : said.index("")])
+    assert said.index("") > first + 1
 
 
 def test_narrow_terminals_cut_names_and_keep_numbers(server: Running) -> None:

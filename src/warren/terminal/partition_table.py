@@ -1,6 +1,7 @@
 """One group: its verdict in words, and its partitions as a table."""
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from warren.model.counted_nouns import counted
@@ -27,7 +28,7 @@ MOST_REASONS = 5
 
 def render(group: GroupAnswer, explanation: Explanation, width: int) -> RenderableType:
     parts: list[RenderableType] = [_head(group), *_alarms(group), *_reasons(explanation)]
-    parts += [Text(f"  {words.shown(each)}", style="dim") for each in group.about_query]
+    parts += [_indented(Text(words.shown(each), style="dim")) for each in group.about_query]
     if group.partitions:
         worst_first = sorted(
             group.partitions,
@@ -62,24 +63,28 @@ def _behind(group: GroupAnswer) -> str:
     return f"{found}, catches up: {number_words.catch_up(group.summary, group.summary.status)}"
 
 
-def _alarms(group: GroupAnswer) -> list[Text]:
+def _alarms(group: GroupAnswer) -> list[Padding]:
     found = number_words.alarms(group.summary, group.summary.offsets_expire_s)
-    return [Text(f"  {each.text}", style="bold red") for each in found]
+    return [_indented(Text(each.text, style="bold red")) for each in found]
 
 
-def _reasons(explanation: Explanation) -> list[Text]:
+def _reasons(explanation: Explanation) -> list[RenderableType]:
     """The first partition of each kind, the worst first; the others are much the same."""
-    lines = [Text(explanation.why)] if explanation.why else []
+    lines: list[RenderableType] = [Text(explanation.why)] if explanation.why else []
     worst_first = sorted(explanation.reasons, key=lambda each: ORDER.index(each.status))
     by_rule = {reason.rule: reason for reason in reversed(worst_first)}
     for reason in [*reversed(by_rule.values())][:MOST_REASONS]:
         place = f"{words.shown(reason.topic)}:{reason.partition}"
-        lines.append(
-            Text.assemble("  ", words.status(reason.status), f" {place}  ", words.shown(reason.why))
-        )
+        parts = words.status(reason.status), f" {place}  ", words.shown(reason.why)
+        lines.append(_indented(Text.assemble(*parts)))
     if explanation.second_opinion:
-        lines.append(Text(f"  {words.shown(explanation.second_opinion)}", style="italic"))
+        lines.append(_indented(Text(words.shown(explanation.second_opinion), style="italic")))
     return lines
+
+
+def _indented(text: Text) -> Padding:
+    """What does not fit goes on below itself."""
+    return Padding(text, (0, 0, 0, 2), expand=False)
 
 
 def _table(partitions: list[PartitionLine], width: int) -> RenderableType:

@@ -11,9 +11,10 @@ export function h(tag, properties, ...children) {
   return element;
 }
 
-// A name from a cluster; `bdi` isolates its direction of writing from ours.
+// A name from a cluster; `bdi` isolates its direction of writing from ours. Where it is cut, the
+// hover has the whole.
 export function named(name) {
-  return h("bdi", { class: "name" }, name);
+  return h("bdi", { class: "name", title: name || null }, name);
 }
 
 export function section(title, ...children) {

@@ -52,8 +52,7 @@ export function fillRow(row, item, { isWide, nowMs, silenced }) {
   const link = groupLink(item.cluster, item.group);
   if (row.link.getAttribute("href") !== link) {
     row.link.setAttribute("href", link);
-    row.name.textContent = item.group;
-    cells.group.title = item.group;
+    rename(row.name, item.group);
   }
   row.cluster.textContent = isWide ? item.cluster : "";
   const quiet = silenced.of(item.cluster, item.group);
@@ -65,12 +64,14 @@ export function fillRow(row, item, { isWide, nowMs, silenced }) {
   const trend = isLevel ? item.trend.replaceAll("0", LEVEL) : item.trend;
   if (row.trend !== trend) drawSpark(row.spark, trend);
   row.trend = trend;
-  row.worst.textContent = item.lag ? `${item.topic}:${item.partition}` : "–";
+  rename(row.worst, item.lag ? `${item.topic}:${item.partition}` : "–");
   row.worstLag.textContent = item.lag ? brief(item.maxLag) : "";
-  cells.worst.title = row.worst.textContent;
   cells.age.replaceChildren(ago(item.lastMs, nowMs));
-  row.owner.textContent = item.owner || "–";
-  cells.owner.title = item.owner;
+  rename(row.owner, item.owner || "–");
+}
+
+function rename(element, name) {
+  element.textContent = element.title = name;
 }
 
 function fillNumbers({ cells, alarm, growth: speed }, item) {

@@ -81,8 +81,7 @@ export class Heat {
     if (this.order === "worst") this.rows = [...this.rows].sort(byTrouble);
     this.#keepInside();
     this.redraw();
-    this.readout.setAttribute("aria-live", "off"); // a new board is no reason to speak
-    this.#read();
+    if (this.readout.textContent !== this.#text()) this.#read("off"); // no reason to speak
   }
 
   redraw() {
@@ -170,14 +169,13 @@ export class Heat {
       column: Math.floor((event.clientX - box.left - this.size.left) / this.size.cell),
     };
     this.#keepInside();
-    this.readout.setAttribute("aria-live", "off");
-    this.#read();
+    this.#read("off");
   }
 
   #leave(event) {
     if (event.pointerType !== "mouse" || document.activeElement === this.canvas) return;
     this.at = null;
-    this.#read();
+    this.#read("off");
   }
 
   #key(event) {
@@ -196,8 +194,7 @@ export class Heat {
     this.at = this.at ? places[event.key] : { row, column };
     this.#keepInside();
     this.redraw();
-    this.readout.setAttribute("aria-live", "polite");
-    this.#read();
+    this.#read("polite");
   }
 
   #keepInside() {
@@ -207,8 +204,13 @@ export class Heat {
     this.at.column = within(this.at.column, this.grid.times.length);
   }
 
-  #read() {
-    this.readout.textContent = (this.at && this.#inWords(this.at)) || this.note;
+  #read(live) {
+    this.readout.setAttribute("aria-live", live);
+    this.readout.textContent = this.#text();
+  }
+
+  #text() {
+    return (this.at && this.#inWords(this.at)) || this.note;
   }
 
   #inWords({ row: number, column }) {

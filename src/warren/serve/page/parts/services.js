@@ -70,7 +70,7 @@ const upkeep = ({ state, merged_ms, expired_ms }) => [
 
 const remembered = ({ moments, memory_mb, oldest_ms: oldest }) => [
   counted(moments, "moment") + (isNumber(oldest) ? ` since ${exactly(oldest)}` : ""),
-  `${memory_mb.toFixed(1)} MB`,
+  memory_mb < 0.1 ? "less than 0.1 MB" : `${memory_mb.toFixed(1)} MB`,
 ];
 
 const delivering = ({ class: kind, state, delivered_ms, behind_s, outcomes: all, rejected }) => [

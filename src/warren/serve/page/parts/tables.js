@@ -6,7 +6,8 @@ import { count as whole } from "../lib/format.js";
 const AT_FIRST = 200; // rows; the rest on request
 const MOST_CELLS = 40_000; // of a wide table at first
 
-// A column is { label, key?, cell(row) -> text or element, value(row) -> to sort by, number?: true }.
+// A column is { label, key?, cell(row) -> text or element, value(row) -> to sort by, number?: true,
+// gives?: true }; one that gives is cut on a narrow screen, so that the others are not.
 export function sortable(label, columns, sort = { column: 0, down: false }) {
   const state = { rows: [], limit: AT_FIRST, cells: MOST_CELLS, ...sort };
   const head = h("tr", null);
@@ -45,7 +46,7 @@ export function sortable(label, columns, sort = { column: 0, down: false }) {
     const button = h("button", { type: "button", onclick: () => choose(at) }, column.label);
     return h(
       "th",
-      { scope: "col", class: column.number ? "number" : null, "aria-sort": order },
+      { scope: "col", class: kindOf(column), "aria-sort": order },
       button,
     );
   }
@@ -55,7 +56,7 @@ export function sortable(label, columns, sort = { column: 0, down: false }) {
       "tr",
       null,
       ...columns.map((column) =>
-        h("td", { class: column.number ? "number" : null }, column.cell(row)),
+        h("td", { class: kindOf(column) }, column.cell(row)),
       ),
     );
   }
@@ -73,6 +74,8 @@ export function sortable(label, columns, sort = { column: 0, down: false }) {
   return { element, change, show: (rows) => draw((state.rows = rows)) };
 }
 
+const kindOf = ({ number, gives }) => (number ? "number" : gives ? "gives" : null);
+
 function comparison(value, down) {
   const sign = down ? -1 : 1;
   return (a, b) => {
@@ -84,9 +87,12 @@ function comparison(value, down) {
   };
 }
 
-export function plain(label, heads, rows) {
-  const line = (cells) => h("tr", null, ...cells.map((cell) => h("td", null, cell)));
-  const head = h("tr", null, ...heads.map((text) => h("th", { scope: "col" }, text)));
+// `giving` is the head of the column that gives, if any does.
+export function plain(label, heads, rows, giving = "") {
+  const kind = (at) => (heads[at] === giving ? "gives" : null);
+  const line = (cells) =>
+    h("tr", null, ...cells.map((cell, at) => h("td", { class: kind(at) }, cell)));
+  const head = h("tr", null, ...heads.map((text, at) => h("th", { scope: "col", class: kind(at) }, text)));
   const table = h(
     "table",
     { "aria-label": label },

@@ -9,7 +9,7 @@ import { changed } from "../parts/status.js";
 import { plain } from "../parts/tables.js";
 
 const MOST = 100;
-const HEADS = ["When", "Change", "Group", "Cluster"];
+const HEADS = ["When", "Change", "Group"];
 
 export function changesView() {
   const note = h("p", { class: "of" });
@@ -38,7 +38,10 @@ export function changesView() {
       answer = await get("/v4/changes", { limit: MOST });
       const { changes } = answer;
       note.textContent = answer.watched_ms ? whatIsShown(answer) : "Warren is still reading.";
-      renew(list, changes.length ? [plain("Changes", HEADS, changes.map(line))] : []);
+      const isWide = new Set(changes.map(({ cluster }) => cluster)).size > 1;
+      const heads = isWide ? [...HEADS, "Cluster"] : HEADS;
+      const lines = changes.map((each) => line(each).slice(0, heads.length));
+      renew(list, lines.length ? [plain("Changes", heads, lines, "Group")] : []);
     },
   };
 }

@@ -24,6 +24,7 @@ export function topicView({ names: [cluster, topic] }) {
         label: "Group",
         cell: (group) => h("a", { href: groupLink(cluster, group.group) }, named(group.group)),
         value: (group) => group.group,
+        gives: true,
       },
       {
         label: "Behind by",
@@ -123,7 +124,7 @@ export function topicView({ names: [cluster, topic] }) {
 function lagBar(group) {
   const { text, title } = lagOf(group.total_lag, group);
   const bar = h("span", { class: "bar", "aria-hidden": "true" });
-  bar.style.width = `${(group.part * 6).toFixed(2)}em`;
+  bar.style.width = group.part && `max(1px, ${(group.part * 6).toFixed(2)}em)`;
   return h(
     "span",
     { class: "barred", title },

@@ -17,6 +17,7 @@ const TOPIC = {
   label: "Topic",
   cell: ({ cluster, topic }) => h("a", { href: topicLink(cluster, topic) }, named(topic)),
   value: ({ topic }) => topic,
+  gives: true,
 };
 const CLUSTER = { label: "Cluster", cell: (row) => named(row.cluster), value: (row) => row.cluster };
 const NUMBERS = [
