@@ -42,12 +42,14 @@ class Late(NamedTuple):
     drain: float = 0
     margin: float = 86_400
     loses: int = 0  # a step
+    expires: float = 604_800
 
 
 LATE = {
+    "bulk-load": Late(expires=NEVER),
     "falls behind": Late(7200, NEVER, 18_000),
     "stands still": Late(7200, NEVER, 0, loses=7),
-    "silent": Late(600, NEVER, 36_000),
+    "silent": Late(600, NEVER, 36_000, expires=20_000),
 }
 
 
@@ -69,6 +71,10 @@ def numbers_of(verdicts: Verdicts, step: int) -> Numbers:
     }
     count = np.diff(verdicts.groups.first)
     partitions = {name: np.repeat(values, count) for name, values in groups.items()}
+    groups |= {
+        "scalable_lag": verdicts.groups.total_lag,
+        "expires_s": [each.expires for each in late],
+    }
     return some_numbers(verdicts, partitions, groups)  # type: ignore[arg-type]  # arrays
 
 

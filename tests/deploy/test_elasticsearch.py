@@ -140,4 +140,5 @@ def test_alerts_find_the_groups_in_trouble(store_of_documents: str) -> None:
         "ConsumerGroupNeverDrains (elasticsearch)": {"falls behind", "silent", "stands still"},
         "ConsumerGroupWillLose (elasticsearch)": {"falls behind", "stands still"},
         "ConsumerGroupLost (elasticsearch)": {"stands still"},
+        "ConsumerGroupOffsetsExpire (elasticsearch)": {"silent"},
     }

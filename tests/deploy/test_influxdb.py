@@ -150,4 +150,5 @@ def test_alerts_find_the_groups_in_trouble(store_of_points: InfluxDB) -> None:
         "ConsumerGroupNeverDrains (influxdb)": {"falls behind", "silent", "stands still"},
         "ConsumerGroupWillLose (influxdb)": {"falls behind", "stands still"},
         "ConsumerGroupLost (influxdb)": {"stands still"},
+        "ConsumerGroupOffsetsExpire (influxdb)": {"silent"},
     }

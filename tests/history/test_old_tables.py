@@ -17,9 +17,10 @@ from warren.history.refill import Refill
 from warren.history.report import summary
 from warren.history.table_files import TableFiles, small
 from warren.model.period import Period
-from warren.model.tables import HISTORY, NUMBERS, WORDS
+from warren.model.tables import GROUP_NUMBERS, HISTORY, NUMBERS, WORDS
 
-OLD = pa.schema([field for field in HISTORY if field.name not in {*NUMBERS, *WORDS, "log_start"}])
+LATER = {*NUMBERS, *GROUP_NUMBERS, *WORDS, "log_start"}
+OLD = pa.schema([field for field in HISTORY if field.name not in LATER])
 HOUR = Period(START_MS, START_MS + 60 * MINUTE_MS)
 KNOWN = {
     "lag_low": 4,
@@ -32,6 +33,8 @@ KNOWN = {
     "drain_high_s": float("inf"),
     "margin_s": 3600.0,
     "lost": 2,
+    "scalable_lag": 5,
+    "expires_s": 86_400.0,
 }
 
 
@@ -109,7 +112,7 @@ def test_the_first_moment_adds_the_columns_and_old_rows_have_nulls(
     assert by_files
     assert ages(by_files.rows.to_pylist()) == expected
     (newest,) = by_spark.where(f"kind = 'group' AND moment_ms = {minute(4)}").collect()
-    assert {name: newest[name] for name in NUMBERS} == KNOWN
+    assert {name: newest[name] for name in (*NUMBERS, *GROUP_NUMBERS)} == KNOWN
 
 
 def test_upkeep_merges_old_and_new_files(own: SparkSession, old: str) -> None:

@@ -80,6 +80,12 @@ def test_one_sentence_says_what_is_known() -> None:
             ),
         ),
         "nothing is ever lost": ({"lag": 7, "margin_s": NEVER, "lost": 0}, "7 wait"),
+        "its offsets expire": (
+            {"lag": 7, "offsets_expire_s": 72_000.0},
+            "7 wait, the brokers forget its offsets in 20 h",
+        ),
+        "its offsets stay for a while": ({"lag": 7, "offsets_expire_s": 172_800.0}, "7 wait"),
+        "its offsets stay": ({"lag": 7, "offsets_expire_s": NEVER}, "7 wait"),
         "absurd": (
             {"lag": 2**63 - 1, "age_s": 8.64e37, "age_low_s": 0.0},
             (

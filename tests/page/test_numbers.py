@@ -63,7 +63,7 @@ def test_the_age_comes_before_the_lag(look: Look, numbered: Running) -> None:
         "unknown": "—",
         "idle": "0 s",
         "leaving": "0 s",
-        "steady": "4 s",
+        "steady": "7 min",
         "extreme": "1,000+ y",
     }
 
@@ -176,7 +176,7 @@ def test_a_loss_is_told_loudly(look: Look, numbered: Running) -> None:
         "doomed": [
             f"Unread records will be lost in about 40 min {WHY}",
         ],
-        "leaving": ["The brokers will forget its offsets in about 20 h: it has no members."],
+        "leaving": ["The brokers will forget offsets of it in about 20 h: no member reads there."],
         "safe": [],
     }
 

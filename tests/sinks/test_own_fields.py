@@ -29,12 +29,16 @@ KNOWN = {
     "drain_low_s": 60.0,
     "drain_high_s": 1e7,
     "margin_s": 3600.0,
+    "scalable_lag": 7,
+    "expires_s": 86_400.0,
 }
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "known": (KNOWN, {**KNOWN, "age_method": "by_ends", "never_drains": 0, "will_lose": 0}),
     "unknown": ({}, {}),
     "never": (
-        {"drain_low_s": NEVER, "drain_high_s": NEVER, "margin_s": NEVER, "age_high_s": NEVER},
+        dict.fromkeys(
+            ("drain_low_s", "drain_high_s", "margin_s", "age_high_s", "expires_s"), NEVER
+        ),
         {"never_drains": 1, "will_lose": 0},
     ),
     "lost before it is read": (

@@ -43,7 +43,8 @@ NUMBERS: dict[str, Some] = {
     "idle": NO_TIME | {"lag": 0, "lag_low": 0, "lag_high": 0, "drain_low_s": 0, "drain_high_s": 0},
     "leaving": NO_TIME | {"lag": 0, "expires_s": 72_000},
     "steady": LATE
-    | {"age_s": 4, "age_low_s": 1, "age_high_s": 7, "drain_low_s": inf, "drain_high_s": inf}
+    | {"age_s": 400, "age_low_s": 390, "age_high_s": 410}
+    | {"drain_low_s": 4000, "drain_high_s": inf}
     | {"produced": 50, "consumed": 49.5},
     "extreme": {"age_s": 3e38, "age_low_s": 0, "age_high_s": 3e38, "age_method": Method.BY_ENDS}
     | {"lag": MOST, "lag_low": 0, "lag_high": MOST, "lost": MOST}

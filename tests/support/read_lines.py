@@ -15,8 +15,8 @@ from warren.model.numbers import Numbers
 Line = Mapping[str, Any]
 Look = tuple[int, int, int, float, float, bool]  # as the columns of Looked, without `line`
 
-# At second 990 log ends were asked for. The round before showed 150, that one shows 160. The group
-# has stood at 100 since long ago, and record 100 came between two rounds, at second 900 and 910.
+# At second 990 log ends were asked for: the log ended at 160, and may have grown by 10 since. The
+# group has stood at 100 since long ago, and record 100 came between two rounds, at 900 and 910.
 PLAIN: Line = {
     "as_of_s": 1000.0,
     "has_commit": True,
@@ -26,12 +26,10 @@ PLAIN: Line = {
     "not_yet_s": 900.0,
     "visible_s": 910.0,
     "perhaps_s": 905.0,
-    "then_s": 990.0,
-    "commit_then": 100,
-    "end_least": 150,
-    "has_least": True,
-    "end_most": 160,
-    "has_most": True,
+    "asked_s": 990.0,
+    "end_asked": 160,
+    "has_asked": True,
+    "grown": 10,
     "start": 0,
     "has_start": True,
     "start_then": 0,
@@ -58,7 +56,7 @@ OF_TOPIC: Line = {"retention_s": nan, "is_compacted": False, "is_by_size": False
 
 def unread(lag: int) -> Line:
     """A plain line with this lag, and no doubt about it."""
-    return {"end": 100 + lag, "end_least": 100 + lag, "end_most": 100 + lag}
+    return {"end": 100 + lag, "end_asked": 100 + lag, "grown": 0}
 
 
 def read_lines(lines: Sequence[Line]) -> Readings:

@@ -242,8 +242,7 @@ class Scene:
         return self.quiet(begin, end, group)
 
     def lag(self, at: float, partition: int = 0, topic: str = TOPIC, group: str = GROUP) -> "Scene":
-        """Asked for when ends are read: a lag's bounds are those of that moment."""
-        at -= at % self.settings["offset_refresh_s"]
+        at = int(at)
         truth = self.lag_at(at, partition, topic, group)
         self.expected.setdefault("lag", []).append([at, group, topic, partition, truth])
         return self

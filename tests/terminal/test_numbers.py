@@ -67,7 +67,7 @@ def test_the_age_is_the_first_number(server: Running) -> None:
         "unknown": "-",
         "idle": "0 s",
         "leaving": "0 s",
-        "steady": "4 s",
+        "steady": "7 min",
         "extreme": "1,000+ y",
     }
 
@@ -116,7 +116,7 @@ def test_what_is_lost_or_will_be_is_in_the_table_and_in_words(server: Running) -
     assert "1,204 records were lost to retention" in said["lossy"]
     assert "1 record was lost to retention before the group had read it." in said["unlucky"]
     assert "are being lost now" in said["unlucky"]
-    assert "will forget its offsets in about 20 h" in said["leaving"]
+    assert "will forget offsets of it in about 20 h" in said["leaving"]
     assert "lost" not in said["safe"]
 
 

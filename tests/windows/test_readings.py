@@ -65,8 +65,12 @@ def _fold(windows: Windows, commits: Sequence[tuple[float, int]]) -> None:
 ONCE = {15.0: 100}
 CASES: dict[str, tuple[Timeline, tuple[float, ...], tuple[float, ...]]] = {
     # ends, commits, as of when; lag, low, high; age low, high, method
-    "the log grew": (Timeline([100, 150, 160], ONCE, 31), (60, 50, 60), (10, 21, BY_ENDS)),
-    "it did not": (Timeline([100, 160, 160], ONCE, 31), (60, 60, 60), (10, 21, BY_ENDS)),
+    "the log grew": (Timeline([100, 150, 160], ONCE, 31), (60, 60, 70), (10, 21, BY_ENDS)),
+    "not in the last round, but before it": (
+        Timeline([100, 160, 160], ONCE, 31),
+        (60, 60, 72),
+        (10, 21, BY_ENDS),
+    ),
     "a round later the record is as much older": (
         Timeline([100, 160, 160, 160], ONCE, 41),
         (60, 60, 60),
@@ -74,21 +78,21 @@ CASES: dict[str, tuple[Timeline, tuple[float, ...], tuple[float, ...]]] = {
     ),
     "no answer when the record came": (
         Timeline([100, None, 160], ONCE, 31),
-        (60, 0, 60),
+        (60, 60, 72),
         (0, 21, BY_ENDS),
     ),
-    "no answer since": (Timeline([100, 160, None], ONCE, 31), (60, 0, 60), (10, 21, BY_ENDS)),
+    "no answer since": (Timeline([100, 160, None], ONCE, 31), (60, 60, 132), (10, 21, BY_ENDS)),
     "nothing but the first answer": (
         Timeline([160, None, None], ONCE, 31),
-        (60, 0, 60),
+        (60, 60, 60),
         (20, inf, BY_ENDS),
     ),
     "older than all rounds": (
         Timeline([160, 160, 170], ONCE, 31),
-        (70, 60, 70),
+        (70, 70, 72),
         (20, inf, BY_ENDS),
     ),
-    "one round": (Timeline([160], {12.0: 100}, 13), (60, 0, 60), (2, inf, BY_ENDS)),
+    "one round": (Timeline([160], {12.0: 100}, 13), (60, 60, 60), (2, inf, BY_ENDS)),
     "nothing is unread": (
         Timeline([100, 100, 100], ONCE, 31),
         (0, 0, 0),
@@ -111,22 +115,22 @@ CASES: dict[str, tuple[Timeline, tuple[float, ...], tuple[float, ...]]] = {
     ),
     "a round later it cannot have been written since": (
         Timeline([100, 160, 120, 130], ONCE, 41),
-        (30, 20, 30),
+        (30, 30, 32),
         (10, 31, BY_ENDS),
     ),
     "committed since the last round": (
         Timeline([100, 150, 160], {15.0: 100, 31.5: 155}, 32),
-        (50, 50, 60),
+        (5, 5, 20),
         (1, 12, BY_ENDS),
     ),
     "many times, some before it": (
         Timeline([100, 150, 160], {15.0: 100, 21.0: 120, 25.0: 140, 31.5: 155}, 32),
-        (10, 10, 20),
+        (5, 5, 20),
         (1, 12, BY_ENDS),
     ),
     "read late": (
         Timeline([100, 150, 160], ONCE, 21.5, late_s=60),
-        (50, 0, 50),
+        (50, 50, 62),
         (0.5, 11.5, BY_ENDS),
     ),
 }

@@ -12,6 +12,7 @@ DRAIN = "warren_group_drain_seconds"
 MARGIN = "warren_group_loss_margin_seconds"
 LOST = "warren_group_lost_records"
 EXPIRE = "warren_group_offsets_expire_seconds"
+SCALABLE = "warren_group_scalable_lag"
 BEHIND = "warren_sink_behind_seconds"
 LAG = "burrow_kafka_consumer_lag_total"
 GROUP = "{{ .Labels.consumer_group }} in {{ .Labels.cluster }}"  # as Prometheus names them
@@ -69,7 +70,7 @@ GROUPS = [
         summary=f"Consumer group {GROUP} will never have read what waits",
         description="At the present pace it does not read faster than is written.",
     ),
-    # A group that is well is near the end of a topic, and the margin is what the topic keeps.
+    # Without a margin retention does not reach a group: it keeps up, or will have read in time.
     Alert(
         name="ConsumerGroupWillLose",
         expr=f"{MARGIN} < {SOON_S} and {MARGIN} < {DRAIN}_low",
@@ -92,7 +93,7 @@ GROUPS = [
         lasting="10m",
         severity="warning",
         summary=f"The brokers will forget where consumer group {GROUP} stands",
-        description="It has no members, and its offsets expire within a day. Then it starts anew.",
+        description="Its offsets where nobody reads expire within a day. Then it starts anew.",
     ),
 ]
 WARREN = [

@@ -68,3 +68,11 @@ def _what_will_be(draw: Drawing) -> Iterator[AnyPanel]:
     yield draw.lines("margin by group", margin)
     lost = Look("Messages lost", "What retention took before a group had read it.", THIRD)
     yield draw.lines("lost by group", lost)
+    expiry = Look(
+        "Time until offsets expire",
+        "Then the brokers forget where a group stands. Without a line: never, or not known.",
+        unit="s",
+    )
+    yield draw.lines("expiry by group", expiry)
+    scalable = Look("Lag for more members", "Lag that another member of a group could help with.")
+    yield draw.lines("scalable by group", scalable)

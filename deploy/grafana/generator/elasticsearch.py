@@ -115,6 +115,8 @@ CONSUMERS = {
     "drain by group": of_groups("drain_high_s"),
     "margin by group": of_groups("margin_s"),
     "lost by group": of_groups("lost"),
+    "expiry by group": of_groups("expires_s"),
+    "scalable by group": of_groups("scalable_lag"),
     "lag growth": Asked([ask.a_minute(GROUP, "burrow_group.total_lag", GROUP_TAGS, GROUP_LEGEND)]),
     "lag by topic": Asked(
         [ask.over_time(PARTITIONS, total("burrow_partition.lag"), TOPIC_TAGS, TOPIC_LEGEND)]
@@ -146,6 +148,8 @@ ONE_GROUP = {
     "drain of the group": of_the_group(at_least="drain_low_s", at_most="drain_high_s"),
     "margin of the group": of_the_group(margin="margin_s"),
     "lost by the group": of_the_group(lost="lost"),
+    "expiry of the group": of_the_group(expiry="expires_s"),
+    "scalable of the group": of_the_group(lag="scalable_lag"),
     "age by partition": Asked(
         [
             ask.over_time(

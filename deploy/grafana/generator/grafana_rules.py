@@ -14,7 +14,7 @@ from grafana_foundation_sdk.cog.variants import Dataquery
 
 from generator import elastic_query as ask
 from generator import influxql
-from generator.alerts import GROUP, GROUPS, GROWTH, OLD_S, SOON_S, WARREN, Alert
+from generator.alerts import DAY_S, GROUP, GROUPS, GROWTH, OLD_S, SOON_S, WARREN, Alert
 from generator.elasticsearch import GROUP_TAGS, largest
 from generator.prometheus import now
 
@@ -45,6 +45,7 @@ class Queries:
     endless: Dataquery  # 1: what waits will never have been read
     margin: Dataquery  # of those only that retention reaches before they have read
     lost: Dataquery  # in the last minutes
+    expiry: Dataquery  # of offsets, where it will come
 
 
 def for_prometheus() -> Rules:
@@ -69,6 +70,7 @@ def for_influxdb() -> Rules:
         endless=asked('last("never_drains")', influxql.MINUTE),
         margin=asked('last("margin_s")', influxql.MINUTE, where='"will_lose" = 1'),
         lost=asked('last("lost") - first("lost")'),
+        expiry=asked('last("expires_s")', influxql.MINUTE),
     )
     return _file(
         "influxdb", _groups(queries, "last"), "{{ .Labels.group }} in {{ .Labels.cluster }}"
@@ -92,6 +94,7 @@ def for_elasticsearch() -> Rules:
         endless=newest("never_drains"),
         margin=newest("margin_s", f"{groups} AND burrow_group.will_lose:1"),
         lost=grown("lost"),
+        expiry=newest("expires_s", f"{groups} AND _exists_:burrow_group.expires_s"),
     )
     in_steps = (queries.growth, queries.lost)
     return _file(
@@ -106,8 +109,7 @@ def for_elasticsearch() -> Rules:
 
 def _groups(queries: Queries, growth_by: str) -> dict[Alert, Threshold]:
     """Telegraf's numbers: 3 is WARN, 4 is ERR."""
-    # History has no group's expiry.
-    error, warning, growing, late, endless, losing, lost, _expiring = GROUPS
+    error, warning, growing, late, endless, losing, lost, expiring = GROUPS
     return {
         error: Threshold(queries.status, "last", "gt", [3.5]),
         warning: Threshold(queries.status, "last", "within_range", [2.5, 3.5]),
@@ -116,6 +118,7 @@ def _groups(queries: Queries, growth_by: str) -> dict[Alert, Threshold]:
         endless: Threshold(queries.endless, "last", "gt", [0.5]),
         losing: Threshold(queries.margin, "last", "within_range", [-1, SOON_S]),
         lost: Threshold(queries.lost, growth_by, "gt", [0]),
+        expiring: Threshold(queries.expiry, "last", "within_range", [-1, DAY_S]),
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from generator.page import one, page, some
-from generator.panels import FULL, QUARTER, RECENT, THIRD, AnyPanel, Drawing, Look
+from generator.panels import FULL, HALF, QUARTER, RECENT, THIRD, AnyPanel, Drawing, Look
 from generator.questions import Source
 
 ABOUT = "One consumer group: status, lag, offsets and speed of each of its partitions."
@@ -62,3 +62,9 @@ def _numbers(draw: Drawing) -> Iterator[AnyPanel]:
     yield margin.no_value("-")
     lost = Look("Lost", "Messages that retention took before it had read them.", QUARTER, 4)
     yield draw.numbers("lost by the group", lost).no_value("-")
+    about = "Until the brokers forget where it stands. Without a number: never, or not known."
+    expiry = Look("Offsets expire in", about, HALF, 4, "s")
+    yield draw.numbers("expiry of the group", expiry).no_value("-")
+    about = "Lag that another member of it could help with."
+    scalable = Look("Lag for more members", about, HALF, 4)
+    yield draw.numbers("scalable of the group", scalable).no_value("-")

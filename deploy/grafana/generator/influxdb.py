@@ -124,6 +124,8 @@ CONSUMERS = {
     "drain by group": of_groups("drain_high_s"),
     "margin by group": of_groups("margin_s"),
     "lost by group": of_groups("lost"),
+    "expiry by group": of_groups("expires_s"),
+    "scalable by group": of_groups("scalable_lag"),
     "lag growth": Asked(
         [
             InfluxQuery(
@@ -178,6 +180,8 @@ ONE_GROUP = {
     "drain of the group": of_the_group(at_least="drain_low_s", at_most="drain_high_s"),
     "margin of the group": of_the_group(margin="margin_s"),
     "lost by the group": of_the_group(lost="lost"),
+    "expiry of the group": of_the_group(expiry="expires_s"),
+    "scalable of the group": of_the_group(lag="scalable_lag"),
     "age by partition": Asked(
         [
             InfluxQuery(

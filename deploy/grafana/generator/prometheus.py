@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from grafana_foundation_sdk.models.prometheus import Dataquery, PromQueryFormat
 
-from generator.alerts import AGE, DRAIN, LOST, MARGIN
+from generator.alerts import AGE, DRAIN, EXPIRE, LOST, MARGIN, SCALABLE
 from generator.questions import Asked, Source
 from generator.status import BURROW_GROUP, BURROW_PARTITION
 
@@ -87,6 +87,8 @@ CONSUMERS = {
     "drain by group": Asked([over_time(f"{DRAIN}_high{GROUP}", GROUP_LEGEND)]),
     "margin by group": Asked([over_time(MARGIN + GROUP, GROUP_LEGEND)]),
     "lost by group": Asked([over_time(LOST + GROUP, GROUP_LEGEND)]),
+    "expiry by group": Asked([over_time(EXPIRE + GROUP, GROUP_LEGEND)]),
+    "scalable by group": Asked([over_time(SCALABLE + GROUP, GROUP_LEGEND)]),
     "lag growth": Asked([over_time(f"deriv({LAG}{GROUP}{A_MINUTE}", GROUP_LEGEND)]),
     "lag by topic": Asked(
         [over_time(f"{BY_TOPIC} ({PARTITION_LAG}{TOPIC} or {TOPIC_LAG}{TOPIC})", TOPIC_LEGEND)]
@@ -125,6 +127,8 @@ ONE_GROUP = {
     ),
     "margin of the group": Asked([now(MARGIN + THE_GROUP, "margin")]),
     "lost by the group": Asked([now(LOST + THE_GROUP, "lost")]),
+    "expiry of the group": Asked([now(EXPIRE + THE_GROUP, "expiry")]),
+    "scalable of the group": Asked([now(SCALABLE + THE_GROUP, "lag")]),
     "age by partition": Asked([over_time(PARTITION_AGE + ITS_TOPIC, PARTITION_LEGEND)]),
     "partitions": Asked(
         rows(

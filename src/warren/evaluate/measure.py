@@ -1,8 +1,9 @@
 """Commits, log ends and paces -> lag and age with their bounds, and what will be.
 
-A lag is proven for the moment when a round of log ends was asked for: then the log ended no later
-than that round shows and no sooner than the one before. An age is proven by two rounds: the first
-does not show the record yet, the next one does. `docs/numbers.md` says what each number means.
+A lag is of the moment up to which the group's commits have been read. The last round of log ends
+before proves what is at least unread then; at most it is what the log may have grown by since, too.
+An age is proven by two rounds: the first does not show the record yet, the next one does.
+`docs/numbers.md` says what each number means.
 """
 
 from collections.abc import Iterable
@@ -73,9 +74,9 @@ def _unknown_retention(lines: int) -> Retention:
 
 
 def _partitions(read: Readings, kept: Retention) -> PartitionNumbers:
-    lag, lag_low, lag_high = _lags(read)
+    lag, lag_low, lag_high, was_read = _lags(read)
     lag_low[kept.is_compacted & (lag_low > 0)] = 0  # there may be holes instead
-    age, age_low, age_high, method = _ages(read, lag, lag_high, kept)
+    age, age_low, age_high, method = _ages(read, lag, was_read, kept)
     course, most = Course.of(read, lag), np.where(lag_high < 0, lag, lag_high)
     drain_low, drain_high = drain(course, lag_low, most)
     return PartitionNumbers(
@@ -96,62 +97,45 @@ def _partitions(read: Readings, kept: Retention) -> PartitionNumbers:
     )
 
 
-def _lags(read: Readings) -> tuple[Ints, Ints, Ints]:
-    """The lag, and between what it was when log ends were asked for the last time."""
+def _lags(read: Readings) -> tuple[Ints, Ints, Ints, Mask]:
+    """The lag with its bounds, and where nothing was unread when the last round was asked for."""
     start = np.where(read.has_start, read.start, bounds.LEAST)
     known = read.has_end & (read.has_commit | read.has_start)
     now = np.where(read.has_commit, np.maximum(read.commit, start), start)
-    then = np.where(read.has_commit, np.maximum(read.commit_then, start), start)
-    least_then = _before_the_start_moved(read, then)
+    least = _before_the_start_moved(read, now)
     if read.looked is not None:  # who stands before what nobody can read stands behind it
-        line = read.looked.line
+        line, least = read.looked.line, least.copy()
+        least[line] = np.maximum(least[line], read.looked.readable_by_any)
         now[line] = np.maximum(now[line], read.looked.readable)
     guess = bounds.lag(read.end, now)
-    low = np.where(read.has_least, bounds.lag(read.end_least, then), 0)
-    high = bounds.lag(read.end_most, least_then)
-    if read.looked is not None:
-        _leave_out_unreadable(read, read.looked, then, (low, high))
-    if read.committed is not None:  # a transaction may have been open then
+    low = np.where(read.has_asked, bounds.lag(read.end_asked, now), 0)
+    high = bounds.lag(bounds.minus(read.end_asked, -read.grown), least)
+    was_read = read.has_asked & (read.end_asked <= least)
+    if read.committed is not None:  # a transaction may have been opened since
         line, until = read.committed
-        low[line] = np.minimum(low[line], bounds.lag(until, then[line]))
+        low[line] = np.minimum(low[line], bounds.lag(until, now[line]))
     held = np.flatnonzero(read.is_held & known)
     if len(held):
-        _hold_back(read, held, (now, then), (guess, low, high))
-    low = np.minimum(low, high, out=low, where=read.has_most)
-    guess = np.where(read.has_most, np.clip(guess, low, high), guess)
+        was_read[held] |= _hold_back(read, held, now, (guess, low, high))
+    low = np.minimum(low, high, out=low, where=read.has_asked)
+    guess = np.where(read.has_asked, np.clip(guess, low, high), guess)
     return (
         np.where(known, guess, UNKNOWN),
-        np.where(known, np.where(read.has_most, low, np.minimum(low, guess)), UNKNOWN),
-        np.where(known & read.has_most, high, UNKNOWN),
+        np.where(known, np.where(read.has_asked, low, np.minimum(low, guess)), UNKNOWN),
+        np.where(known & read.has_asked, high, UNKNOWN),
+        was_read,
     )
 
 
-def _before_the_start_moved(read: Readings, then: Ints) -> Ints:
-    """Where each line may still have stood then, if the log start has moved about that time."""
+def _before_the_start_moved(read: Readings, now: Ints) -> Ints:
+    """Where each line may still stand, if the log start has moved about that time."""
     moved = np.flatnonzero(read.has_start & (read.start_then < read.start))
     if not len(moved):
-        return then
-    committed = np.where(read.has_commit[moved], read.commit_then[moved], bounds.LEAST)
-    least = then.copy()
+        return now
+    committed = np.where(read.has_commit[moved], read.commit[moved], bounds.LEAST)
+    least = now.copy()
     least[moved] = np.maximum(committed, read.start_then[moved])
     return least
-
-
-def _leave_out_unreadable(
-    read: Readings, looked: Looked, then: Ints, lags: tuple[Ints, Ints]
-) -> None:
-    """What was unread then, without what nobody can read of it.
-
-    Aborted records are nothing to readers of committed data; of others they are still to be read.
-    """
-    line, (low, high) = looked.line, lags
-    since = np.maximum(then[line], looked.offset)
-    for lag, end, readable in (
-        (low, read.end_least, looked.readable),
-        (high, read.end_most, looked.readable_by_any),
-    ):
-        nothing = bounds.lag(np.minimum(end[line], readable), since)
-        lag[line] = bounds.lag(lag[line], nothing)
 
 
 def _by_clock(
@@ -173,37 +157,35 @@ def _by_clock(
     return line
 
 
-def _hold_back(
-    read: Readings, held: Ints, commits: tuple[Ints, Ints], lags: tuple[Ints, Ints, Ints]
-) -> None:
+def _hold_back(read: Readings, held: Ints, now: Ints, lags: tuple[Ints, Ints, Ints]) -> Mask:
     """Open transactions end the log for readers of committed data.
 
     Who has committed beyond the stable end reads everything. Who stands at it has read all that it
-    may see. Of all others we do not know which of the two they are, unless a policy says it.
+    may see: these are returned. Of all others we do not know which of the two they are, unless a
+    policy says it.
     """
-    (now, then), (guess, low, high) = commits, lags
+    guess, low, high = lags
     stable = read.stable[held]
     readable, reaches = bounds.lag(stable, now[held]), now[held] <= stable
     guess[held] = np.where(reaches, np.minimum(guess[held], readable), guess[held])
     low[held] = np.where(reaches, np.minimum(low[held], readable), low[held])
     was_passed = ~read.has_commit[held] | (read.start[held] > read.commit[held])
-    stands_at = (now[held] == stable) & ~was_passed
+    stands_at: Mask = (now[held] == stable) & ~was_passed
     high[held] = np.where(stands_at, 0, high[held])
     if read.reads_committed is not None:
-        most = np.minimum(high[held], bounds.lag(stable, then[held]))
+        most = np.minimum(high[held], readable)
         high[held] = np.where(reaches & read.reads_committed[held], most, high[held])
+    return stands_at
 
 
 def _ages(
-    read: Readings, lag: Ints, most: Ints, retention: Retention
+    read: Readings, lag: Ints, was_read: Mask, retention: Retention
 ) -> tuple[Singles, Singles, Singles, Bytes]:
     """Of the oldest unread record; if none is known, one may have come since the last round."""
     unread, known = lag > 0, lag >= 0
     low = np.where(unread, np.maximum(read.as_of_s - read.visible_s, 0), 0)
     # What is unread now and was not then has come since, also where nobody may read the rest.
-    since_s = read.not_yet_s
-    if (lag == 0).any():
-        since_s = np.where(most == 0, np.maximum(read.then_s, since_s), since_s)
+    since_s = np.where(was_read, np.maximum(read.asked_s, read.not_yet_s), read.not_yet_s)
     high = np.maximum(read.as_of_s - since_s, 0)
     guess = np.clip(np.nan_to_num(read.as_of_s - read.perhaps_s, nan=-1.0), low, high)
     guess[~unread] = 0
@@ -243,7 +225,7 @@ def _either(fast: Singles, slow: Singles) -> Singles:
 
 def _lack(read: Readings, age_high: Singles, retention: Retention) -> Bytes:
     bits = {
-        Lack.NO_END: ~read.has_end | ~read.has_most,
+        Lack.NO_END: ~read.has_end | ~read.has_asked,
         Lack.NO_START: ~read.has_start,
         Lack.NO_CONFIG: np.isnan(retention.seconds),
         Lack.COMPACTED: retention.is_compacted,
@@ -263,6 +245,10 @@ def _lack(read: Readings, age_high: Singles, retention: Retention) -> Bytes:
 def _groups(each: PartitionNumbers, first: Ints, scalable: Ints, expires: Singles) -> GroupNumbers:
     begin, count = first[:-1], np.diff(first)
     line, consumed = _oldest(each, begin, count), _pace(each.consumed, begin)
+    drain_low, drain_high = (
+        drain_of_groups(until_s, each.lag, begin, consumed)
+        for until_s in (each.drain_low_s, each.drain_high_s)
+    )
     return GroupNumbers(
         lag=_total(each.lag, begin),
         lag_low=_total(each.lag_low, begin),
@@ -274,8 +260,8 @@ def _groups(each: PartitionNumbers, first: Ints, scalable: Ints, expires: Single
         age_line=line,
         produced=_pace(each.produced, begin),
         consumed=consumed,
-        drain_low_s=drain_of_groups(each.drain_low_s, each.lag, begin, consumed),
-        drain_high_s=drain_of_groups(each.drain_high_s, each.lag, begin, consumed),
+        drain_low_s=drain_low,
+        drain_high_s=np.maximum(drain_low, drain_high),
         margin_s=_reduced(np.fmin, each.margin_s, begin),
         lost=_total(each.lost, begin),
         scalable_lag=_scalable(scalable, begin),

@@ -12,14 +12,14 @@ import pyarrow as pa
 from warren.model import bounds
 from warren.model.arrays import AnyArray, Ints, Mask
 from warren.model.numbers import UNKNOWN, GroupNumbers, Method, PartitionNumbers
-from warren.model.tables import HISTORY, NUMBERS
+from warren.model.tables import GROUP_NUMBERS, HISTORY, NUMBERS
 
 Values = Mapping[str, AnyArray]  # by column
 Together = Callable[[AnyArray, Ints], AnyArray]  # of each part; parts start at the places given
 
 
 def group_values(numbers: GroupNumbers) -> Values:
-    return {name: getattr(numbers, name) for name in NUMBERS}
+    return {name: getattr(numbers, name) for name in (*NUMBERS, *GROUP_NUMBERS)}
 
 
 def partition_values(numbers: PartitionNumbers, lines: Ints) -> Values:

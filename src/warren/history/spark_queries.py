@@ -22,9 +22,18 @@ from warren.history.memory_queries import GAP, LINE, Name, sample_moments, worst
 from warren.history.table_files import QUERIED
 from warren.model import bounds
 from warren.model.period import Period, day
-from warren.model.tables import GROUP, HISTORY, LOG_END, NUMBERS, PARTITION, WORDS
+from warren.model.tables import (
+    GROUP,
+    GROUP_NUMBERS,
+    HISTORY,
+    LOG_END,
+    NUMBERS,
+    PARTITION,
+    WORDS,
+)
 
-NOT_OF_GROUPS = {"day", "topic", "owner", "client", "log_start", *NUMBERS, *WORDS} - {"age_s"}
+NUMBERS_OF_GROUPS = {*NUMBERS, *GROUP_NUMBERS} - {"age_s"}  # which no query about them needs
+NOT_OF_GROUPS = {"day", "topic", "owner", "client", "log_start", *WORDS} | NUMBERS_OF_GROUPS
 
 MOMENTS = """
 WITH seen AS (SELECT DISTINCT cluster, moment_ms FROM {groups}),

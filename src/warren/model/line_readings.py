@@ -32,7 +32,7 @@ class Committed(NamedTuple):
     """Lines of logs with transactions, of groups that may read committed data only."""
 
     line: Ints  # among those of the readings
-    until: Ints  # they could read so far then, and perhaps further
+    until: Ints  # they could read so far, and perhaps further
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,15 @@ class Readings:
     visible_s: Floats  # it was visible by then; infinite: it is not visible yet
     perhaps_s: Floats  # between the two, the best guess
 
-    # One moment at which both commit and log end are known: a round of log ends was asked for.
-    then_s: Floats
-    commit_then: Ints
-    end_least: Ints  # then; the round before shows it
-    has_least: Mask
-    end_most: Ints  # then; that round shows it
-    has_most: Mask
+    # The last round of log ends before that moment, for this line.
+    asked_s: Floats  # minus infinity: there was none
+    end_asked: Ints  # where it shows the end
+    has_asked: Mask  # and whether that is proven
+    grown: Ints  # how much further the log may end as of the moment
 
     start: Ints
     has_start: Mask
-    start_then: Ints  # the log start was this then, or beyond
+    start_then: Ints  # as of the moment the log start was this, or beyond
     stable: Ints  # where readers of committed data stop
     is_held: Mask  # an open transaction holds them back
     start_pace: Singles  # records a second that retention takes; NaN: unknown

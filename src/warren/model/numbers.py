@@ -43,7 +43,7 @@ IN_WORDS: Mapping[Lack, str] = MappingProxyType(
         Lack.NO_START: "no broker has given the log start",
         Lack.NO_CONFIG: "the topic's configuration may not be read, so its retention is unknown",
         Lack.NO_RECORDS: "records may not be read, so transaction markers count as records",
-        Lack.COMPACTED: "the topic is compacted: the oldest unread record may be far younger",
+        Lack.COMPACTED: "the topic is compacted: unread records may be fewer, and far younger",
         Lack.NO_HISTORY: "it is older than the log ends that are remembered",
         Lack.NO_COMMIT: "nothing was ever committed, so the lag is the whole backlog",
     }
@@ -70,7 +70,7 @@ class PartitionNumbers:
     consumed: Singles  # records a second that the group commits
     drain_low_s: Singles  # until everything is read at the present pace; infinite: never
     drain_high_s: Singles
-    margin_s: Singles  # until retention reaches the commit; infinite: it will not
+    margin_s: Singles  # until retention reaches the commit as both go on; infinite: it will not
     lost: Ints  # records that retention took before the group had read them
     lack: Bytes  # bits of `Lack`
 
@@ -94,7 +94,7 @@ class GroupNumbers:
     margin_s: Singles
     lost: Ints
     scalable_lag: Ints  # what another member could help with
-    expires_s: Singles  # until the brokers forget its offsets; infinite: it has members
+    expires_s: Singles  # until the brokers forget the first of its offsets; infinite: never
 
 
 @dataclass(frozen=True)

@@ -86,12 +86,16 @@ HISTORY = pa.schema(
         ("allowed_lag", pa.int64()),  # the settings in force
         ("max_time_lag_s", pa.float64()),
         ("period_s", pa.float64()),
+        # Of GROUP rows, as in `model.numbers`.
+        ("scalable_lag", pa.int64()),
+        ("expires_s", pa.float32()),  # infinite: the brokers keep its offsets
     ]
 )
 NUMBERS = (  # the columns of HISTORY that GROUP and PARTITION rows take from `model.numbers`
     *("lag_low", "lag_high", "age_s", "age_low_s", "age_high_s", "age_method"),
     *("drain_low_s", "drain_high_s", "margin_s", "lost"),
 )
+GROUP_NUMBERS = ("scalable_lag", "expires_s")  # and those of GROUP rows alone
 WORDS = (  # the columns of HISTORY that a back-test replays
     *("burrow", "word", "since_s", "signs", "behind_ms", "held_ms", "merged_ms", "unreadable"),
     *("learned_s", "allowed_lag", "max_time_lag_s", "period_s"),

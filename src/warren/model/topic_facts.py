@@ -29,7 +29,7 @@ class ClusterFacts:
 
     topics: Mapping[str, TopicFacts] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)  # why those of other topics lack
-    # How long the offsets of a group without members are kept; None: unknown.
+    # How long offsets are kept that nobody uses; None: unknown.
     offsets_retention_s: float | None = None
     offsets_problem: str = ""  # why that is unknown
 

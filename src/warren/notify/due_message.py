@@ -129,6 +129,7 @@ def _opinion(judgement: Judgement, line: int) -> Opinion:
 
 def measures(numbers: GroupNumbers | PartitionNumbers, line: int) -> Measures:
     """Of one group or partition."""
+    of_group = numbers if isinstance(numbers, GroupNumbers) else None
     return Measures(
         lag=_count(numbers.lag[line]),
         lag_low=_count(numbers.lag_low[line]),
@@ -141,6 +142,8 @@ def measures(numbers: GroupNumbers | PartitionNumbers, line: int) -> Measures:
         drain_high_s=_seconds(numbers.drain_high_s[line]),
         margin_s=_seconds(numbers.margin_s[line]),
         lost=_count(numbers.lost[line]),
+        scalable_lag=_count(of_group.scalable_lag[line]) if of_group else None,
+        offsets_expire_s=_seconds(of_group.expires_s[line]) if of_group else None,
     )
 
 

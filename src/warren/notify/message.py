@@ -47,6 +47,8 @@ class Measures(msgspec.Struct, frozen=True):
     drain_high_s: float | None = None
     margin_s: float | None = None
     lost: int | None = None
+    scalable_lag: int | None = None  # this and the next: of groups
+    offsets_expire_s: float | None = None
 
 
 NOT_KNOWN = Measures()

@@ -63,6 +63,8 @@ def _parts(numbers: Measures) -> Iterator[str]:
         yield f"retention takes it in {duration(numbers.margin_s)}"
     if numbers.lost:
         yield f"{numbers.lost:,} {'was' if numbers.lost == 1 else 'were'} lost unread to retention"
+    if numbers.offsets_expire_s is not None and numbers.offsets_expire_s <= SOON_S:
+        yield f"the brokers forget its offsets in {duration(numbers.offsets_expire_s)}"
 
 
 def _unread(lag: int, low: int | None, high: int | None) -> str:

@@ -80,8 +80,13 @@ MEASUREMENTS = {GROUP: "burrow_group", PARTITION: "burrow_partition", LOG_END: "
 TAGS = ("cluster", "group", "owner", "partition", "topic")  # sorted, as Telegraf writes them
 COUNTS = ("lag", "offset", "partition_count", "timestamp", "total_lag")  # whole numbers
 # Warren's own fields, named as the columns of history.
-OWN_COUNTS = ("lag_low", "lag_high", "lost", "never_drains", "will_lose")  # whole numbers
-OWN_SECONDS = ("age_s", "age_low_s", "age_high_s", "drain_low_s", "drain_high_s", "margin_s")
+OWN_COUNTS = (  # whole numbers
+    *("lag_low", "lag_high", "lost", "scalable_lag", "never_drains", "will_lose"),
+)
+OWN_SECONDS = (
+    *("age_s", "age_low_s", "age_high_s"),
+    *("drain_low_s", "drain_high_s", "margin_s", "expires_s"),
+)
 OWN_WORDS = ("age_method",)
 OWN = (*OWN_COUNTS, *OWN_SECONDS, *OWN_WORDS)
 # Telegraf's numbers, not Burrow's; it has none for REWIND and writes 0.
@@ -111,7 +116,7 @@ def points(history: DataFrame) -> DataFrame:
         F.when(is_group, F.col("lag")).alias("total_lag"),
         _translated("status", {status: status.name for status in Status}).alias("status"),
         _translated("status", STATUS_CODES).alias("status_code"),
-        *("lag_low", "lag_high", "lost"),
+        *("lag_low", "lag_high", "lost", "scalable_lag"),
         # No store could hold the time until something that will never be, or compares two fields.
         (F.col("drain_low_s") == _ENDLESS).cast("long").alias("never_drains"),
         (F.col("margin_s") < F.col("drain_low_s")).cast("long").alias("will_lose"),

@@ -49,7 +49,7 @@ def fetch_topic_facts(admin: AdminClient, topics: Sequence[str], timeout_s: floa
 def fetch_offsets_retention_s(
     admin: AdminClient, broker: int, timeout_s: float
 ) -> tuple[float | None, str]:
-    """How long the offsets of a group without members are kept; if not known, why."""
+    """How long offsets are kept that nobody uses; if not known, why."""
     asked = [ConfigResource(ConfigResource.Type.BROKER, str(broker))]
     replies = admin.describe_configs(asked, request_timeout=timeout_s)
     for _, entries, problem, _ in _answers(replies, timeout_s):

@@ -1,8 +1,8 @@
 """What each group had committed when log ends were asked for.
 
-A lag compares a commit with a log end, and both must be of one moment: the one when a round of log
-ends was asked for. Groups may commit many times between two rounds, so a window also keeps what was
-newest when the last round began that has a later commit, and the same of the round before.
+Where a group stood before retention passed it may be some rounds ago, and groups may commit many
+times between two rounds. So a window also keeps what was newest when the last round began that has
+a later commit, and the same of the round before.
 """
 
 import numpy as np
@@ -67,19 +67,3 @@ def newest_when_read(order: Ints, line: Ints, newest: Ints) -> Mask:
     beyond = np.concatenate([[True], key[1:] > np.maximum.accumulate(key)[:-1]])
     is_newest: Mask = beyond & (order > newest[line])
     return is_newest
-
-
-def committed_at(grid: Grid, rows: slice | Ints, moment_s: Floats) -> tuple[Ints, Floats]:
-    """What each row had committed at a moment, or soonest after it, and when that was.
-
-    The moments are those of rounds. Of rounds before the last two with a commit nothing is known.
-    """
-    aligned_s, commit = grid.aligned_s[rows], grid.offset[rows, -1]
-    is_old = (moment_s <= aligned_s) & (aligned_s > 0)
-    if not is_old.any():
-        return commit, moment_s
-    before_s = grid.before_s[rows]
-    is_older = (moment_s <= before_s) & (before_s > 0)
-    earlier = np.where(is_older, grid.before[rows], grid.aligned[rows])
-    stated_s = np.where(is_old, np.maximum(moment_s, before_s), moment_s)
-    return np.where(is_old, earlier, commit), stated_s

@@ -1,8 +1,8 @@
-"""Reads what `evaluate.measure` needs: for each line its commit and log end of one same moment.
+"""Reads what `evaluate.measure` needs: for each line its commit and log end as of one moment.
 
-A lag has proven bounds at the moment when a round of log ends was asked for. The log ended no later
-than that round says, and no sooner than the round before says. What the group had committed then is
-known from `alignment`.
+The moment is the one up to which the group's commits have been read. What it had committed then is
+known. The log ended no sooner than the last round before shows; how far it may have grown since is
+what it grew by in the rounds before.
 """
 
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from warren.model import bounds
 from warren.model.arrays import Floats, Ints, Mask
 from warren.model.judgement import Word
 from warren.model.line_readings import Committed, Looked, Readings
 from warren.model.policies import LinePolicies
 from warren.model.window_arrays import WindowArrays, span
-from warren.windows.alignment import committed_at
 from warren.windows.edge_readings import STABLE, START, edge_at
 from warren.windows.end_columns import EndColumns
 from warren.windows.end_history import EndRows
@@ -24,6 +24,10 @@ from warren.windows.probed import looked_at
 from warren.windows.windows import Windows
 
 CHUNK = 32_768  # lines read at once: small enough for the processor's cache
+ROUNDS = 2  # the last of these tell how fast a log may grow
+SLACK_S = 1.0  # as much as a log may have grown beside that
+ROUNDING = 1e-6  # of a record
+FARTHEST = 2.0**62
 
 
 class _Visible(NamedTuple):
@@ -32,13 +36,11 @@ class _Visible(NamedTuple):
     perhaps_s: Floats
 
 
-class _Then(NamedTuple):
-    then_s: Floats
-    commit_then: Ints
-    end_least: Ints
-    has_least: Mask
-    end_most: Ints
-    has_most: Mask
+class _LastRound(NamedTuple):
+    asked_s: Floats
+    end_asked: Ints
+    has_asked: Mask
+    grown: Ints
 
 
 class _Lines(NamedTuple):
@@ -83,8 +85,9 @@ def _read(
     has_commit, end = view.filled[at] > 0, view.newest_end[some]
     offset = np.where(has_commit, view.offset[at, -1], 0)
     start, has_start = ends.start[end_at], ends.has_start[end_at]
-    same_moment = _same_moment(windows, lines, column)
-    start_then = _start_then(ends, lines, same_moment)
+    # A commit that was read before its turn is of its own moment.
+    line_s = np.clip(windows.grid.written_s[at], as_of_s, max(now_s, 0))
+    start_then = _start_then(ends, lines, offset, line_s)
     first = np.where(has_start, np.maximum(offset, start), offset)
     oldest = first if start_then is start else np.maximum(offset, start_then)
     looked, is_held = looked_at(windows.grid, lines.row, at), ends.is_held[end_at]
@@ -99,20 +102,19 @@ def _read(
             offsets[looked.line] = np.maximum(offsets[looked.line], readable)
     word = windows.grid.memory.word[at]
     return Readings(
-        # A commit that was read before its turn is of its own moment.
-        as_of_s=np.clip(windows.grid.written_s[at], as_of_s, max(now_s, 0)),
+        as_of_s=line_s,
         has_commit=has_commit,
         commit=offset,
         end=end,
         has_end=ends.filled[end_at] > 0,
         **_visible(ends.past, lines.end_row, column, (first, oldest), end)._asdict(),
-        **same_moment._asdict(),
+        **_last_round(ends.past, lines.end_row, column, line_s)._asdict(),
         start=start,
         has_start=has_start,
         start_then=start_then,
         stable=ends.stable[end_at],
         is_held=is_held,
-        committed=_committed(ends, lines, same_moment.then_s),
+        committed=_committed(ends, lines, line_s),
         is_stuck=word == np.uint8(Word.STALL),
         has_stopped=word == np.uint8(Word.STOP),
         **windows.paces.of_lines(at, end_at, as_of_s)._asdict(),
@@ -130,11 +132,11 @@ def _as_they_read(looked: Looked, isolation: tuple[Mask, Mask]) -> Looked:
     )
 
 
-def _start_then(ends: EndRows, lines: _Lines, then: _Then) -> Ints:
+def _start_then(ends: EndRows, lines: _Lines, commit: Ints, line_s: Floats) -> Ints:
     """The log start of each line at its moment, where it matters; it may have been read later."""
     start: Ints = ends.start[lines.end_at]
-    passed = np.flatnonzero(start > then.commit_then)
-    end_row, then_s = lines.end_row[passed], then.then_s[passed]
+    passed = np.flatnonzero(start > commit)
+    end_row, then_s = lines.end_row[passed], line_s[passed]
     later = then_s < ends.start_s[end_row]
     if later.any():
         start = start.copy()
@@ -179,22 +181,24 @@ def _visible(
     return _Visible(not_yet_s, visible_s, perhaps_s)
 
 
-def _same_moment(windows: Windows, lines: _Lines, column: Ints) -> _Then:
-    """Commits as of a moment near each column's, and the least and the most the log ended at."""
-    past, end_row = windows.ends.rows.past, lines.end_row
+def _last_round(past: EndColumns, row: Ints, column: Ints, line_s: Floats) -> _LastRound:
+    """What the last round shows, and how far each log may have grown by the line's moment."""
     asked_s = np.append(past.asked_s, -np.inf)
-    moment_s = asked_s[column]
-    commit, stated_s = committed_at(windows.grid, lines.at, moment_s)
-    least, most = column - 1, column.copy()
-    moved = np.flatnonzero((stated_s > moment_s) & (column >= 0))
-    if len(moved):
-        most[moved] = np.searchsorted(asked_s[:-1], stated_s[moved], side="left")
-        least[moved] = np.searchsorted(past.answered_s, stated_s[moved], side="right") - 1
-        real = past.evidence(end_row[moved], np.minimum(most[moved], len(asked_s) - 2))
-        most[moved] = np.where(real == most[moved], most[moved], -1)
-    end_most, has_most = past.ends(end_row, most)
-    end_least, has_least = past.ends(end_row, np.where(column >= 0, least, -1))
+    end, has_end = past.ends(row, column)
+    since_s, pace = line_s - asked_s[column], np.zeros(len(row))
+    later, is_later, before = end, has_end, column
+    for _ in range(ROUNDS):
+        after, before = before, np.maximum(before - 1, -1)
+        earlier, is_earlier = past.ends(row, before)
+        some = np.flatnonzero(is_later & is_earlier & (before < after))
+        took_s = asked_s[after[some]] - asked_s[before[some]]
+        grown = bounds.lag(later[some], earlier[some]) / took_s
+        pace[some] = np.maximum(pace[some], grown)
+        later, is_later = earlier, is_earlier
+    grows = np.flatnonzero(has_end & (pace > 0) & (since_s > 0))
+    most = np.zeros(len(row), np.int64)
+    ahead_s = since_s[grows] + np.minimum(since_s[grows], SLACK_S)
+    most[grows] = np.minimum(pace[grows] * ahead_s + ROUNDING, FARTHEST).astype(np.int64)
     if past.was_cut:
-        has_most &= past.is_uncut(end_row, asked_s[np.minimum(most, len(asked_s) - 1)])
-        has_least &= past.is_uncut(end_row, np.ceil(np.append(past.answered_s, -np.inf))[least])
-    return _Then(stated_s, commit, end_least, has_least, end_most, has_most)
+        has_end &= past.is_uncut(row, asked_s[column])
+    return _LastRound(asked_s[column], end, has_end, most)

@@ -160,6 +160,8 @@ _NUMBERS = {
     "drain_high_s": "DrainHigh",
     "margin_s": "Margin",
     "lost": "Lost",
+    "scalable_lag": "ScalableLag",
+    "offsets_expire_s": "Expires",
 }
 _FIGURES = {
     "commit": "Commit",

@@ -63,7 +63,7 @@ def lost(cluster: ClusterView) -> Found:
 AGE = "Seconds since the oldest unread record was written, 0 when nothing is unread"
 LAG = "Records that the group could read now"
 DRAIN = "Seconds until everything is read at the present pace, +Inf: never"
-MARGIN = "Seconds until retention reaches the commit, +Inf: it will not"
+MARGIN = "Seconds until retention reaches the commit as both go on, +Inf: it will not"
 SCALABLE = "Lag that another member could help with: no markers, no partition that stands still"
 LOST = "Records that retention took before the group had read them"
 LOW, HIGH = "the least it can be", "the most it can be"
@@ -89,7 +89,7 @@ NUMBERS = [
             ),
             (
                 "offsets_expire_seconds",
-                "Seconds until the brokers forget the offsets of a group without members",
+                "Seconds until the brokers forget the first of a group's offsets",
                 known("group_expires_s"),
             ),
         )

@@ -74,7 +74,11 @@ class Measured(msgspec.Struct, kw_only=True):
     ] = None
     drain: Drain = msgspec.field(default_factory=Drain)
     margin_s: Annotated[
-        Until, Meta(description=f"Seconds until retention reaches the commit. {UNTIL}")
+        Until,
+        Meta(
+            description="Seconds until retention reaches the commit, if both go on as they do. "
+            f"{UNTIL}"
+        ),
     ] = None
     lost: Annotated[
         int | None,
@@ -121,8 +125,8 @@ class MeasuredGroup(Measured, kw_only=True):
     offsets_expire_s: Annotated[
         Until,
         Meta(
-            description="Seconds until the brokers forget its offsets. `never`: it has members. "
-            "Null: not known."
+            description="Seconds until the brokers forget the first of its offsets. `never`: they "
+            "keep them, as it is. Null: not known."
         ),
     ] = None
 

@@ -61,8 +61,10 @@ def catch_up(line: Measured, status: str) -> str:
     low, high = line.drain.low, line.drain.high
     if line.lag.now == 0:
         return "0 s"
+    if high == "never" and status == "OK" and _keeps_pace(line):
+        return "keeps pace"
     if low == "never":
-        return "keeps pace" if status == "OK" and _keeps_pace(line) else "never"
+        return "never"
     if low is None or high is None:
         return ""
     return f"{duration(low)} or never" if high == "never" else between(low, high)
@@ -89,7 +91,7 @@ def alarms(line: Measured, expires_s: Until = None) -> list[Alarm]:
         found.append(_loss(left))
     if isinstance(expires_s, float | int) and expires_s <= DAY_S:
         when = duration(expires_s)
-        text = f"The brokers will forget its offsets in about {when}: it has no members."
+        text = f"The brokers will forget offsets of it in about {when}: no member reads there."
         found.append(Alarm(f"offsets expire in {when}", text))
     return found
 

@@ -16,6 +16,7 @@ import {
 } from "../lib/format.js";
 
 const DAY_S = 86_400;
+const SAME = "it reads about as fast as the log grows";
 const SAME_PACE = 0.05; // reads and grows are the same when they differ by less than this part
 const METHODS = {
   __proto__: null, // an answer names methods, nothing else
@@ -57,7 +58,8 @@ function keepsPace({ status, produced, consumed }) {
 export function catchUp(numbers) {
   const { low, high } = numbers.drain ?? {};
   if (hasNothing(numbers)) return { text: "0 s", title: "Nothing waits.", value: 0 };
-  if (low === "never") return never(numbers);
+  if (high === "never" && keepsPace(numbers)) return never(numbers, "keeps pace", SAME);
+  if (low === "never") return never(numbers, "never", "it does not gain on the log");
   if (!isNumber(low)) return { text: NONE, title: reasons(numbers), value: null };
   if (!isNumber(high)) {
     const title = `At the best in ${duration(low)}; at the worst not at this pace.${paces(numbers)}`;
@@ -67,11 +69,8 @@ export function catchUp(numbers) {
   return { text: between(low, high), title, value: high };
 }
 
-function never(numbers) {
-  const isSame = keepsPace(numbers);
-  const why = isSame ? "it reads about as fast as the log grows" : "it does not gain on the log";
-  const title = `Not at this pace: ${why}.${paces(numbers)}`;
-  return { text: isSame ? "keeps pace" : "never", title, value: Infinity };
+function never(numbers, text, why) {
+  return { text, title: `Not at this pace: ${why}.${paces(numbers)}`, value: Infinity };
 }
 
 function paces({ produced, consumed }) {
@@ -117,7 +116,7 @@ export function alarms(numbers) {
   if (isNumber(expiry) && expiry <= DAY_S)
     found.push({
       brief: `offsets expire in ${duration(expiry)}`,
-      text: `The brokers will forget its offsets in about ${duration(expiry)}: it has no members.`,
+      text: `The brokers will forget offsets of it in about ${duration(expiry)}: no member reads there.`,
     });
   return found;
 }
