@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from measured import where, write
 from support.scenario_run import Said, run
 from support.situations import situations
-from support.stories import GROUP, Fault, Span, Story, stories
+from support.stories import GROUP, Fault, Span, Story
+from support.story_kinds import stories
 
 FILES = Path(__file__).parent.parent / "tests" / "judgement" / "scenarios"
 SLACK_S = 120.0  # after a fault has ended, pages about it are still right

@@ -1,11 +1,13 @@
 """Every word is told with the numbers that decided it."""
 
+import msgspec
 from support.scenario_run import Heard, Run
 from support.situations import situations
 
 from warren.evaluate import reasons
 from warren.model.board import Board
 from warren.model.judgement import Word
+from warren.serve.v4.second_opinion import Evidence
 
 
 class Keeper(Heard):
@@ -15,6 +17,7 @@ class Keeper(Heard):
         super().__init__("warren", run.scenarios)
         self.word = word
         self.why = ""
+        self.evidence: dict[str, object] = {}
 
     def listen(self, board: Board, moment_s: float) -> None:
         super().listen(board, moment_s)
@@ -23,17 +26,19 @@ class Keeper(Heard):
         for line, word in enumerate(judgement.word.tolist()):
             if word == self.word:
                 self.why = reasons.why(judgement, line)
+                if (figures := judgement.figures.of(line)) is not None:
+                    self.evidence = msgspec.to_builtins(Evidence.of(judgement, line, figures))
                 return
 
 
-def why(name: str, word: Word) -> str:
-    """The reason, when the situation has gone on for the longest."""
+def said(name: str, word: Word) -> Keeper:
+    """What was said when the situation had gone on for the longest."""
     (told,) = (each for each in situations() if each["id"] == name)
     run = Run([told])
     keeper = Keeper(run, word)
     run.heard = {"kept": keeper}
     run.until_the_end()
-    return keeper.why
+    return keeper
 
 
 def test_every_word_says_its_numbers() -> None:
@@ -63,4 +68,16 @@ def test_every_word_says_its_numbers() -> None:
         "2023-11-14T22:46:40Z; before, it was STOP.",
     }
 
-    assert {each: why(*each) for each in cases} == cases
+    own: dict[Word, dict[str, object]] = {
+        Word.STALL: {"held_s": 3000, "limit_s": 240},
+        Word.REWIND: {"former": 8950},
+        Word.STOP: {"silent_s": 3100, "limit_s": 240},
+        Word.STORM: {"held_s": 2400},
+        Word.STALE: {"before": "STOP"},
+    }
+    kept = {each: said(*each) for each in cases}
+
+    assert {each: keeper.why for each, keeper in kept.items()} == cases
+    for (_, word), keeper in kept.items():
+        assert keeper.evidence.keys() >= {"records", "log_start", "log_end"}
+        assert own.get(word, {}).items() <= keeper.evidence.items(), keeper.evidence

@@ -61,6 +61,11 @@ def test_a_pause_is_regular_when_it_came_twice() -> None:
 def test_outages_are_no_rhythm_unless_it_sleeps_most_of_the_time() -> None:
     cases = {
         "two outages, hours apart": (((1800, 9000), (1860, 19860)), 0),
+        "three, hours apart": (((1800, 9000), (1860, 19860), (1700, 25000)), 0),
+        "what comes again after the same time": (
+            ((260, 1000), (250, 1700), (255, 2400), (262, 3110)),
+            255,
+        ),
         "a job that sleeps for longer than it works": (
             ((600, 1200), (600, 2200), (610, 3300)),
             600,
@@ -95,7 +100,8 @@ def trend_of(
     ended_s = [1000 + every_s * number for number in range(len(held))]
     for column, values in zip(columns, (held, [*(lags or lates)][-kept:], ended_s), strict=True):
         column[0, kept - len(held) :] = values
-    return bool(trend.is_rising(past, np.zeros(1, np.int64), 10)[0])
+    unsure_s = np.full(1, 10, np.float32)
+    return bool(trend.is_rising(past, np.zeros(1, np.int64), unsure_s)[0])
 
 
 def test_falling_behind_is_a_trend_and_not_a_step() -> None:

@@ -30,6 +30,7 @@ class Evidence(NamedTuple):
     lag: Ints  # what its readers could read now
     age_s: Singles
     age_low_s: Singles  # NaN: not known
+    age_high_s: Singles  # infinite: no reading of the ends goes back so far
     produced: Singles  # records a second
     is_expected: Mask  # a member holds it, or a policy names its group and topic
     has_left: Mask  # no member of its group subscribes to the topic

@@ -62,13 +62,20 @@ def _is_rhythm(memory: Memory, ended: Pauses, last_s: UInts) -> Mask:
     """Whether they belong to the rhythm; `last_s` is when one like it ended before.
 
     A pause that the rhythm so far does not explain was a fault, which is over. But if it took most
-    of the time since the one before, the group sleeps more than it works, as jobs do.
+    of the time since the one before, the group sleeps more than it works, as jobs do; and what
+    comes again and again after the same time is no chance.
     """
     limit_s = learned(ended.regular_s, memory.commits[ended.at] >= FEW_COMMITS)
     strange = ended.took_s > limit_s
     since_s = np.maximum(memory.woke_s[ended.at], last_s).astype(np.int64)
-    memory.woke_s[ended.at[strange]] = ended.now_s[strange]
-    mask: Mask = ~strange | (ended.took_s >= MOST_OF * (ended.now_s - since_s))
+    sleeps = ended.took_s >= MOST_OF * (ended.now_s - since_s)
+    at, now_s = ended.at[strange], ended.now_s[strange]
+    apart_s = (now_s.astype(np.int64) - memory.woke_s[at]).astype(np.float32)
+    before_s, comes_again = memory.apart_s[at], np.zeros(len(sleeps), np.bool_)
+    comes_again[strange] = (apart_s >= ALIKE * before_s) & (ALIKE * apart_s <= before_s)
+    memory.apart_s[at] = np.where(before_s > 0, apart_s, np.inf)
+    memory.woke_s[at] = now_s
+    mask: Mask = ~strange | sleeps | comes_again
     return mask
 
 

@@ -26,7 +26,7 @@ STEADY = 0.7  # of the steps go one way
 BACK = 0.25  # of all that was gained, at most, is lost again in between
 LARGEST = 0.6  # of it, that a single step may be: a pause, or a burst, is no trend
 GROWS = 2.0  # times as late in the end, unless it never fell in between
-NOISE = 0.25  # of the time between two readings: rises below are not seen
+NOISE = 0.5  # of what is not known of the lateness: rises below are not seen
 MATTERS_S = 60.0  # less late than this is nothing to say
 OVER_S = 30.0  # and less than this ends it
 DRAINS = 0.25  # of the greatest, that it has caught up with in a steady fall
@@ -131,13 +131,14 @@ def _with(column: AnyArray, newest: AnyArray) -> AnyArray:
     return np.concatenate([column[:, 1:], newest[:, None]], axis=1)
 
 
-def is_rising(past: Past, rows: Ints, between_readings_s: float) -> Mask:
-    noise_s = NOISE * between_readings_s
+def is_rising(past: Past, rows: Ints, unsure_s: Singles) -> Mask:
+    """`unsure_s` is by how much the lateness may be wrong."""
+    noise_s = np.float32(NOISE) * unsure_s
     of_buckets = _rises(Lows.of_buckets(past, rows), FEWEST, noise_s)
     return of_buckets | _rises(Lows.of_spans(past, rows), FEWEST_SPANS, noise_s)
 
 
-def _rises(lows: Lows, fewest: int, noise_s: float) -> Mask:
+def _rises(lows: Lows, fewest: int, noise_s: Singles) -> Mask:
     """Later and later nearly all the time, and more and more to read."""
     there = lows.ended_s > 0
     lines, (count, width) = np.arange(len(there)), (there.sum(axis=1), there.shape[1])

@@ -164,6 +164,7 @@ class _ByLine:
             lag=lag,
             age_s=_age(numbers, some, lag, self.produced[some]),
             age_low_s=numbers.age_low_s[some],
+            age_high_s=numbers.age_high_s[some],
             produced=self.produced[some],
             is_expected=(said.owner[some] > 0) | self.is_named[some],
             has_left=self.has_left[some],

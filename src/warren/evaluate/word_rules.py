@@ -226,6 +226,12 @@ def rises(memory: Memory, now: Evidence, waits: Mask, changed: Ints, of: Cluster
     at = changed[late[changed]]
     as_of_s, between_s = (now.as_of_ms[at] // MS).astype(np.uint32), of.clock.between_readings_s
     paused = trend.has_paused(memory, at, as_of_s, between_s)
-    is_rising = said[at] | trend.is_rising(of.past, now.row[at], between_s)
+    is_rising = said[at] | trend.is_rising(of.past, now.row[at], _unsure_s(now, at, between_s))
     mask[at] = is_rising & ~trend.is_over(of.past, now.row[at], paused)
     return mask
+
+
+def _unsure_s(now: Evidence, at: Ints, between_s: float) -> Singles:
+    """By how much ages may be wrong; where nothing bounds them, their paces are as sure as ends."""
+    unsure_s = now.age_high_s[at] - now.age_low_s[at]
+    return np.where(np.isfinite(unsure_s), unsure_s, np.float32(between_s / 2))

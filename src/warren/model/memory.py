@@ -35,6 +35,7 @@ class Memory(NamedTuple):
     ahead: Bytes  # readings of the log end in a row that the commit lies beyond
     period_s: Singles  # between the beginnings of runs
     woke_s: UInts  # when the last pause ended that its rhythm did not explain, or it was seen first
+    apart_s: Singles  # between the ends of the last two of these; infinite: there was one, 0: none
     rested_s: UInts  # when the last pause ended that was worth remembering; 0: there was none
     bucket_lag: Singles  # the least at a commit, in the bucket that is open
     bucket_late: Singles  # likewise, the age of the oldest unread record
@@ -96,6 +97,7 @@ FIELDS: dict[str, tuple[tuple[()] | tuple[int], npt.DTypeLike]] = {
     "paused_s": ((PAUSES,), np.uint32),
     "period_s": ((), np.float32),
     "woke_s": ((), np.uint32),
+    "apart_s": ((), np.float32),
     "rested_s": ((), np.uint32),
     "bucket_lag": ((), np.float32),
     "bucket_late": ((), np.float32),

@@ -134,16 +134,20 @@ def test_silencing_is_a_right_of_its_own(tmp_path: Path, tokens: str) -> None:
 
 
 def test_the_log_says_from_where_a_change_came_and_with_whose_token(tmp_path: Path) -> None:
-    config = CONFIG.replace("[httpserver.default]", '[httpserver.default]\nwrite-token = "w"')
-    writer = JSON | {"authorization": "Bearer w"}
+    tokens = 'write-token = "w"\nsilence-token = "s"'
+    config = CONFIG.replace("[httpserver.default]", f"[httpserver.default]\n{tokens}")
     with running(tmp_path, config) as server, capture_logs() as lines:
-        made = ask(server.port, PATH, "POST", BODY, writer).json["silence"]["id"]
-        ask(server.port, f"{PATH}/{made}", "DELETE", headers=writer)
+        for token in "ws":
+            own = JSON | {"authorization": f"Bearer {token}"}
+            made = ask(server.port, PATH, "POST", BODY, own).json["silence"]["id"]
+            ask(server.port, f"{PATH}/{made}", "DELETE", headers=own)
 
     told = [line for line in lines if line["event"].startswith("silence ")]
     assert [(line["event"], line["token"]) for line in told] == [
         ("silence added", "write"),
         ("silence ended", "write"),
+        ("silence added", "silence"),
+        ("silence ended", "silence"),
     ]
     assert {line["address"].partition(":")[0] for line in told} == {"127.0.0.1"}
 

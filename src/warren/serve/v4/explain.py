@@ -170,7 +170,7 @@ def _add_opinions(reason: shapes.Reason, judgement: Judgement, at: int) -> None:
     reason.why, reason.change = reasons.why(judgement, at), reasons.change(judgement, at)
     reason.since_ms = int(judgement.since_s[at]) * MS or UNSET
     if (figures := judgement.figures.of(at)) is not None:
-        reason.evidence = Evidence.of(figures)
+        reason.evidence = Evidence.of(judgement, at, figures)
     for name in ("held_s", "limit_s"):
         reason.numbers[name] = round(float(getattr(judgement, name)[at]), 3)
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from warren.model.arrays import AnyArray, Bytes, Ints
 from warren.model.figures import LineFigures
-from warren.model.judgement import Word
+from warren.model.judgement import Judgement, Word
 from warren.model.status import Status
 from warren.serve.board_file.board_view import ClusterView
 from warren.serve.board_file.opinions import Opinions
@@ -31,6 +31,11 @@ WordName = Literal[
     "STALE",
 ]
 WORDS = [word.name for word in Word]
+SECONDS_OF = {
+    Word.STOP: ("silent_s", "limit_s"),
+    Word.STALL: ("held_s", "limit_s"),
+    Word.STORM: ("held_s",),
+}
 STATUSES = {status.value: status.name for status in Status}
 
 
@@ -75,13 +80,32 @@ class Evidence(msgspec.Struct, omit_defaults=True):
             "STALE: when the log end was read."
         ),
     ] = None
+    silent_s: Annotated[float | None, Meta(description="STOP: since its last commit.")] = None
+    held_s: Annotated[
+        float | None, Meta(description="STALL, STORM: since the offset moved last.")
+    ] = None
+    limit_s: Annotated[
+        float | None, Meta(description="STOP, STALL: how long its rhythm explains that.")
+    ] = None
+    former: Annotated[
+        int | None, Meta(description="REWIND: the offset at which it was before.")
+    ] = None
+    before: Annotated[WordName | None, Meta(description="STALE: the last word before.")] = None
 
     @classmethod
-    def of(cls, seen: LineFigures) -> "Evidence":
+    def of(cls, judgement: Judgement, line: int, seen: LineFigures) -> "Evidence":
         numbers = (seen.late_s, seen.was_late_s, seen.limit_s, seen.rate)
         late, least, most, rate = (each and round(each, DIGITS) for each in numbers)
         about = (seen.records, seen.start, seen.end, seen.commit)
-        return cls(*about, late, least, most, rate, seen.since_s * MS or None)
+        made = cls(*about, late, least, most, rate, seen.since_s * MS or None)
+        word = Word(judgement.word[line])
+        for name in SECONDS_OF.get(word, ()):
+            setattr(made, name, round(float(getattr(judgement, name)[line]), DIGITS))
+        if word == Word.REWIND:
+            made.former = int(judgement.former[line])
+        if word == Word.STALE:
+            (made.before,) = _names(judgement.before[line : line + 1])
+        return made
 
 
 class GroupOpinions(msgspec.Struct):
@@ -149,7 +173,7 @@ def of_partitions(cluster: ClusterView, lines: slice) -> Iterator[dict[str, Any]
     for at, (word, since_s, *rest) in enumerate(rows, lines.start):
         own = PartitionOpinions(evaluator(opinions), word, since_s * MS or None, *rest)
         if at in figures:
-            own.evidence = Evidence.of(figures[at])
+            own.evidence = Evidence.of(said, at, figures[at])
         yield {"judgement": own}
 
 
