@@ -28,7 +28,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from warren.decode.commits import decode, without_long_metadata
 from warren.demo.broker import Broker
-from warren.pipeline.steps import with_written_ms
+from warren.pipeline.batch_contents import with_written_ms
 from warren.sources.group_offsets import OFFSETS_TOPIC
 from warren.sources.offsets_topic import TopicSource, read
 from warren.spark.java import java_home

@@ -8,10 +8,11 @@ from support.batches import NOW, Record, batch, log_ends
 from warren.config import Consumer, GroupFilter, Storage
 from warren.evaluate.judge import JudgeSettings
 from warren.model.status import Status
+from warren.pipeline.batch_contents import keep_accepted, own_commits
 from warren.pipeline.cluster import Accepts, ClusterState, new_cluster
 from warren.pipeline.consumers import Sources, TopicConsumer
 from warren.pipeline.starting_positions import forget_partition
-from warren.pipeline.steps import judge_cluster, keep_accepted, lost_topics, own_commits
+from warren.pipeline.steps import judge_cluster, lost_topics
 from warren.serve.board_file.commits_file import CommitsFile
 from warren.sources.group_offsets import partition_of
 from warren.sources.log_ends import TopicListing
