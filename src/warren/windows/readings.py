@@ -101,6 +101,10 @@ def _read(
         for offsets, readable in ((first, looked.readable), (oldest, looked.readable_by_any)):
             offsets[looked.line] = np.maximum(offsets[looked.line], readable)
     word = windows.grid.memory.word[at]
+    is_stuck, has_stopped = word == np.uint8(Word.STALL), word == np.uint8(Word.STOP)
+    paces = windows.paces.of_lines(at, end_at, as_of_s)
+    stands = np.flatnonzero(is_stuck | has_stopped)
+    paces.consumed_fast[stands] = paces.consumed_slow[stands] = 0  # whatever it did before
     return Readings(
         as_of_s=line_s,
         has_commit=has_commit,
@@ -115,9 +119,9 @@ def _read(
         stable=ends.stable[end_at],
         is_held=is_held,
         committed=_committed(ends, lines, line_s),
-        is_stuck=word == np.uint8(Word.STALL),
-        has_stopped=word == np.uint8(Word.STOP),
-        **windows.paces.of_lines(at, end_at, as_of_s)._asdict(),
+        is_stuck=is_stuck,
+        has_stopped=has_stopped,
+        **paces._asdict(),
         reads_committed=lines.isolation and lines.isolation[0],
         looked=looked,
     )
