@@ -56,6 +56,7 @@ SAID |= {AHEAD: "AHEAD", DELETED: "", NEW: "NEVER"}
 IN_TRANSACTIONS = {"words-marker", "words-blocked"}
 UNREAD, MORE = 7, 3  # of the group that trails: how far it is behind, and what comes at a time
 TAKES_S = 200.0
+WEEK_S = 604_800.0
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,10 @@ def test_situations_of_each_family_are_judged_as_people_mean_it(
     assert age["low"] <= as_of_s - written_s[0]
     assert age["high"] >= as_of_s - written_s[1]
     assert first(watched, "words-lost")["judgement"]["evidence"]["records"] == 20
+    assert first(watched, "words-lost")["lost"] == 20
+    # The topic keeps records for a week, and so do the brokers the offsets of a group that is gone.
+    eventually(lambda: is_a_week(first(watched, "words-stops")["margin_s"]), expected=True)
+    eventually(lambda: is_a_week(group_of(watched, AHEAD)["offsets_expire_s"]), expected=True)
     assert first(watched, AHEAD)["judgement"]["evidence"]["commit"] == 5 * RECORDS
 
 
@@ -189,6 +194,16 @@ def bounds(watched: Watching, group: str) -> tuple[int, int]:
     """Between which its lag is."""
     lag = first(watched, group)["lag"]
     return lag["low"], lag["high"]
+
+
+def is_a_week(until_s: object) -> bool:
+    """But for the minutes that this takes."""
+    return isinstance(until_s, float | int) and WEEK_S - 2 * TAKES_S <= until_s <= WEEK_S
+
+
+def group_of(watched: Watching, group: str) -> dict[str, Any]:
+    found: dict[str, Any] = watched.json(f"/v4/group?cluster=local&group={group}")["summary"]
+    return found
 
 
 def first(watched: Watching, group: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ class Group(NamedTuple):
     margin_s: float
     lost: int
     scalable_lag: int
+    consumed: float
 
     @property
     def alarms(self) -> list[str]:
@@ -62,6 +63,7 @@ def numbers_of(given: dict[str, Any]) -> dict[float, Group]:
             float(of.margin_s[at]),
             int(of.lost[at]),
             int(of.scalable_lag[at]),
+            float(of.consumed[at]),
         )
 
     Run([given], watch=note).until_the_end()
@@ -117,6 +119,27 @@ def _commits_behind(lag: int, gains: int, every_s: int) -> list[Event]:
         [at, "commit", "g", "t", 0, max(400 * at - max(lag - gains * at, 500), 0)]
         for at in range(every_s, 1300, every_s)
     ]
+
+
+def test_a_group_that_stands_still_will_never_have_read() -> None:
+    """However fast it drained its backlog before, and after a start that read only a burst."""
+    backlog: list[Event] = [[0, "end", "t", 0, 2_000_000], [0, "grow", "t", 0, 20]]
+    drained = commits(5, 1001, 5, pace=1000)
+    stands: list[Event] = [[at, "commit", "g", "t", 0, 1_000_000] for at in range(1005, 2500, 5)]
+    cases: dict[str, list[Event]] = {
+        "silent": drained,
+        "commits the same again": drained + stands,
+        "silent after a burst": [[at, "commit", "g", "t", 0, 1038 * at] for at in (998, 999, 1000)],
+    }
+
+    found = {
+        name: numbers_of(scenario(*backlog, *events, until_s=2500))
+        for name, events in cases.items()
+    }
+
+    later = {name: [each for at, each in of.items() if at >= 1300] for name, of in found.items()}
+    assert {each.drain_s for of in later.values() for each in of} == {(np.inf, np.inf)}
+    assert max(each.consumed for of in later.values() for each in of) < 1
 
 
 def test_a_group_that_reads_too_slowly_is_told_when_retention_reaches_it() -> None:

@@ -75,7 +75,7 @@ def test_a_group_that_is_silent_for_longer_than_usual_falls_behind_its_pace() ->
 
     silent = {
         "usual": (paces(often, later_s=50), 10, 10),
-        "ten minutes": (paces(often, later_s=600), 0, 1.6),
+        "ten minutes": (paces(often, later_s=600), 0, 0),
         "usual for one that commits once a minute": (paces(rarely, later_s=100), 1.67, 1.67),
     }
 

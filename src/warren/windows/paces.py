@@ -1,8 +1,8 @@
 """How fast groups read, and how fast retention takes: noted once a round.
 
 A group may commit many times a second or once in ten minutes. Its pace is the growth from one round
-with a new commit to the next; the longer ago the last one, the more the new growth weighs. A group
-that is silent for longer than it usually is has a pace that falls.
+with a new commit to the next; the longer ago the last one, the more the new growth weighs. The
+paces of a group that is silent for longer than it usually is fall within a minute or two.
 
 A log start moves by a segment at a time, or when somebody deletes records. From one move to the
 next it has a pace, which falls when it stands for longer than it usually does.
@@ -68,8 +68,8 @@ class Paces:
         silent = np.flatnonzero((silent_s > PATIENCE_S) & has_window)
         pause_s[silent] = np.maximum(pause_s[silent], regular(grid.past.pauses[number[silent]]))
         quiet_s = _unusual_s(silent_s[silent], pause_s[silent])
-        fast[silent] *= np.exp(-quiet_s / PACE_S)
-        slow[silent] *= np.exp(-quiet_s / SLOW_PACE_S)
+        for pace in (fast, slow):  # what it read before it fell silent will not go on
+            pace[silent] *= np.exp(-quiet_s / PACE_S)
         return LinePaces(
             _start_pace(ends, end_rows, as_of_s),
             np.where(ends.has_start[end_rows], grid.lost[rows], UNKNOWN),

@@ -26,6 +26,7 @@ from warren.windows.windows import Windows
 CHUNK = 32_768  # lines read at once: small enough for the processor's cache
 ROUNDS = 2  # the last of these tell how fast a log may grow
 SLACK_S = 1.0  # as much as a log may have grown beside that
+CHANCE = 2.0  # standard deviations of what comes at random
 ROUNDING = 1e-6  # of a record
 FARTHEST = 2.0**62
 
@@ -101,6 +102,10 @@ def _read(
         for offsets, readable in ((first, looked.readable), (oldest, looked.readable_by_any)):
             offsets[looked.line] = np.maximum(offsets[looked.line], readable)
     word = windows.grid.memory.word[at]
+    is_stuck, has_stopped = word == np.uint8(Word.STALL), word == np.uint8(Word.STOP)
+    paces = windows.paces.of_lines(at, end_at, as_of_s)
+    stands = np.flatnonzero(is_stuck | has_stopped)
+    paces.consumed_fast[stands] = paces.consumed_slow[stands] = 0  # whatever it did before
     return Readings(
         as_of_s=line_s,
         has_commit=has_commit,
@@ -115,9 +120,9 @@ def _read(
         stable=ends.stable[end_at],
         is_held=is_held,
         committed=_committed(ends, lines, line_s),
-        is_stuck=word == np.uint8(Word.STALL),
-        has_stopped=word == np.uint8(Word.STOP),
-        **windows.paces.of_lines(at, end_at, as_of_s)._asdict(),
+        is_stuck=is_stuck,
+        has_stopped=has_stopped,
+        **paces._asdict(),
         reads_committed=lines.isolation and lines.isolation[0],
         looked=looked,
     )
@@ -197,8 +202,12 @@ def _last_round(past: EndColumns, row: Ints, column: Ints, line_s: Floats) -> _L
         later, is_later = earlier, is_earlier
     grows = np.flatnonzero(has_end & (pace > 0) & (since_s > 0))
     most = np.zeros(len(row), np.int64)
-    ahead_s = since_s[grows] + np.minimum(since_s[grows], SLACK_S)
-    most[grows] = np.minimum(pace[grows] * ahead_s + ROUNDING, FARTHEST).astype(np.int64)
+    since_s, pace, last = since_s[grows], pace[grows], column[grows]
+    least = pace * (since_s + np.minimum(since_s, SLACK_S))
+    chance = least + CHANCE * np.sqrt(pace * since_s)
+    in_a_round = pace * (asked_s[last] - asked_s[np.maximum(last - 1, 0)] + SLACK_S)
+    grown = np.maximum(np.minimum(chance, in_a_round), least) + ROUNDING
+    most[grows] = np.minimum(grown, FARTHEST).astype(np.int64)
     if past.was_cut:
         has_end &= past.is_uncut(row, asked_s[column])
     return _LastRound(asked_s[column], end, has_end, most)
