@@ -398,6 +398,7 @@ def test_a_group_has_read_all_when_its_last_partition_has() -> None:
         "the last": ([reads, paces((7, 7), (2, 2))], (12, 14)),
         "never, as one stands still": ([reads, {**stands, **unread(1000)}], (inf, inf)),
         "but not for what it reads in no time": ([reads, stands], (60, 60)),
+        "nor for long": ([reads, {**stands, "visible_s": 800.0}], (inf, inf)),
         "alone it does not": ([stands, stands], (inf, inf)),
         "many of them": ([reads, *[stands] * 400], (inf, inf)),
         "one is unknown": ([reads, {}], (nan, nan)),

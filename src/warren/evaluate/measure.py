@@ -246,7 +246,7 @@ def _groups(each: PartitionNumbers, first: Ints, scalable: Ints, expires: Single
     begin, count = first[:-1], np.diff(first)
     line, consumed = _oldest(each, begin, count), _pace(each.consumed, begin)
     drain_low, drain_high = (
-        drain_of_groups(until_s, each.lag, begin, consumed)
+        drain_of_groups(until_s, each.lag, each.age_low_s, begin, consumed)
         for until_s in (each.drain_low_s, each.drain_high_s)
     )
     return GroupNumbers(

@@ -18,6 +18,7 @@ Span = tuple[Singles, Singles]
 
 NEVER_S = 1e9  # thirty years
 PATIENCE_S = np.float32(60)  # nobody is late before this
+STANDING_S = np.float32(120)  # who leaves a record unread for longer stands still for good
 PAUSES = np.float32(2)  # of its usual ones that a group may take
 FEW = 100  # records that any group reads at once
 FAST_S, SLOW_S = np.float32(60), np.float32(600)  # what the paces cover
@@ -143,10 +144,13 @@ def _falls_behind(
     return old, 1 - np.nan_to_num(course.pace[some]) / np.maximum(unread_pace, 1 / NEVER_S)
 
 
-def drain_of_groups(drain_s: Singles, lag: Ints, begin: Ints, pace: Singles) -> Singles:
+def drain_of_groups(
+    drain_s: Singles, lag: Ints, age_s: Singles, begin: Ints, pace: Singles
+) -> Singles:
     """When the last partition is read; lines without a lag have nothing to wait for.
 
-    Partitions that stand still are no matter while the group reads more in a minute than they hold.
+    Partitions that stand still are no matter for a while, if the group reads more in a minute than
+    they hold.
     """
     if not len(begin):
         return drain_s[:0]
@@ -156,5 +160,5 @@ def drain_of_groups(drain_s: Singles, lag: Ints, begin: Ints, pace: Singles) -> 
         held = bounds.sums(np.where(is_endless, lag, 0), begin)
         is_little = held <= PATIENCE_S * np.nan_to_num(pace)
         is_little = np.repeat(is_little, np.diff(begin, append=len(lag)))
-        waits[is_endless & is_little] = PATIENCE_S
+        waits[is_endless & is_little & ~(age_s > STANDING_S)] = PATIENCE_S
     return np.asarray(np.maximum.reduceat(waits, begin))
