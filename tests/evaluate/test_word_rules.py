@@ -88,7 +88,13 @@ def test_the_period_is_from_the_beginning_of_one_run_to_the_next() -> None:
 
 
 def trend_of(
-    lates: Sequence[float], lags: Sequence[float] = (), *, every_s: int = 75, spans: bool = False
+    lates: Sequence[float],
+    lags: Sequence[float] = (),
+    *,
+    every_s: int = 75,
+    spans: bool = False,
+    gap_s: float = 5,
+    uneven_s: float = 0,
 ) -> bool:
     """Of buckets, or of spans: who is so late each time, and has such lags if not the same."""
     _, past = memory()
@@ -100,8 +106,18 @@ def trend_of(
     ended_s = [1000 + every_s * number for number in range(len(held))]
     for column, values in zip(columns, (held, [*(lags or lates)][-kept:], ended_s), strict=True):
         column[0, kept - len(held) :] = values
-    unsure_s = np.full(1, 10, np.float32)
-    return bool(trend.is_rising(past, np.zeros(1, np.int64), unsure_s)[0])
+    doubts = trend.Doubts(*(np.full(1, each, np.float32) for each in (10, gap_s, uneven_s)))
+    return bool(trend.is_rising(past, np.zeros(1, np.int64), doubts)[0])
+
+
+def test_what_chance_explains_is_no_trend() -> None:
+    lates = [20, 45, 60, 62, 90, 115]
+
+    assert trend_of(lates, every_s=100, uneven_s=10)
+    assert not trend_of(lates, every_s=100, uneven_s=100)
+    assert trend_of([each * 3 for each in lates], every_s=100, uneven_s=100)
+    assert trend_of([9, 37, 61, 64], every_s=300, spans=True, gap_s=20)
+    assert not trend_of([9, 37, 61, 64], every_s=300, spans=True, gap_s=70)
 
 
 def test_falling_behind_is_a_trend_and_not_a_step() -> None:

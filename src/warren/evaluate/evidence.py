@@ -84,6 +84,15 @@ class Commits(NamedTuple):
         second: Singles = np.partition(gaps, -2, axis=1)[:, -2].astype(np.float32)
         return second
 
+    def unevenness_s(self, rows: Ints) -> Singles:
+        """Between the longest and the shortest gap between two commits."""
+        took = np.diff(self.committed_ms[rows], axis=1) / MS
+        there = self.committed_ms[rows][:, :-1] > 0
+        longest = np.where(there, took, 0).max(axis=1, initial=0)
+        shortest = np.where(there, took, longest[:, None]).min(axis=1, initial=np.inf)
+        uneven_s: Singles = np.maximum(longest - shortest, 0).astype(np.float32)
+        return uneven_s
+
 
 class Clock(NamedTuple):
     now_s: int

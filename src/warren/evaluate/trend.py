@@ -27,6 +27,7 @@ BACK = 0.25  # of all that was gained, at most, is lost again in between
 LARGEST = 0.6  # of it, that a single step may be: a pause, or a burst, is no trend
 GROWS = 2.0  # times as late in the end, unless it never fell in between
 NOISE = 0.5  # of what is not known of the lateness: rises below are not seen
+UNEVEN, GAPS = 2.0, 1.5  # times as much as gaps between commits differ, or are: likewise
 MATTERS_S = 60.0  # less late than this is nothing to say
 OVER_S = 30.0  # and less than this ends it
 DRAINS = 0.25  # of the greatest, that it has caught up with in a steady fall
@@ -131,11 +132,25 @@ def _with(column: AnyArray, newest: AnyArray) -> AnyArray:
     return np.concatenate([column[:, 1:], newest[:, None]], axis=1)
 
 
-def is_rising(past: Past, rows: Ints, unsure_s: Singles) -> Mask:
-    """`unsure_s` is by how much the lateness may be wrong."""
-    noise_s = np.float32(NOISE) * unsure_s
-    of_buckets = _rises(Lows.of_buckets(past, rows), FEWEST, noise_s)
-    return of_buckets | _rises(Lows.of_spans(past, rows), FEWEST_SPANS, noise_s)
+class Doubts(NamedTuple):
+    """What makes lateness go up and down though nothing is wrong."""
+
+    unsure_s: Singles  # by how much it may be wrong
+    gap_s: Singles  # usual, between two commits
+    uneven_s: Singles  # between the longest and the shortest of these gaps
+
+
+def is_rising(past: Past, rows: Ints, doubts: Doubts) -> Mask:
+    """Later and later, by more than chance explains.
+
+    A bucket may see a single commit, which is as late as the gap before it is long. A span sees the
+    best of some, which is seldom worse than the usual.
+    """
+    noise_s = np.float32(NOISE) * doubts.unsure_s
+    of_bucket_s = noise_s + np.float32(UNEVEN) * doubts.uneven_s
+    of_span_s = noise_s + np.float32(GAPS) * doubts.gap_s
+    of_buckets = _rises(Lows.of_buckets(past, rows), FEWEST, of_bucket_s)
+    return of_buckets | _rises(Lows.of_spans(past, rows), FEWEST_SPANS, of_span_s)
 
 
 def _rises(lows: Lows, fewest: int, noise_s: Singles) -> Mask:

@@ -226,7 +226,9 @@ def rises(memory: Memory, now: Evidence, waits: Mask, changed: Ints, of: Cluster
     at = changed[late[changed]]
     as_of_s, between_s = (now.as_of_ms[at] // MS).astype(np.uint32), of.clock.between_readings_s
     paused = trend.has_paused(memory, at, as_of_s, between_s)
-    is_rising = said[at] | trend.is_rising(of.past, now.row[at], _unsure_s(now, at, between_s))
+    uneven_s = of.commits.unevenness_s(now.row[at])
+    doubts = trend.Doubts(_unsure_s(now, at, between_s), now.gap_s[at], uneven_s)
+    is_rising = said[at] | trend.is_rising(of.past, now.row[at], doubts)
     mask[at] = is_rising & ~trend.is_over(of.past, now.row[at], paused)
     return mask
 

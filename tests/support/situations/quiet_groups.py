@@ -1,8 +1,9 @@
 """Groups that are quiet, irregular or periodic: nobody may be woken; and the twins of some."""
 
 import math
+from random import Random
 
-from support.scene import Dial, Scene
+from support.scene import TOPIC, Dial, Scene
 
 
 def a1(d: Dial) -> Scene:
@@ -113,6 +114,21 @@ def a8(d: Dial) -> Scene:
         scene.members(0, "m1", group=group)
         scene.follow(0, 4800, times * every, group=group, dial=d).sound(group=group)
     return scene
+
+
+def a8uneven(d: Dial) -> Scene:
+    """It reads what is there, and commits when that is done: in seconds, or in two minutes."""
+    chance = Random(d.whole(1, 1, 9999))  # noqa: S311 - no secrets
+    scene, partitions = Scene("how late it is at a commit is chance", 7200), 12
+    scene.topic(partitions).members(0, "m1")
+    for partition in range(partitions):
+        scene.grow(0, d.number(4, 1, 500), partition)
+        at, read = 0.0, 0
+        while at < 7000:
+            there = scene.logs[TOPIC, partition].end_at(at)
+            at += chance.uniform(5, 120)
+            scene.commit(at, read := max(there, read), partition)
+    return scene.sound()
 
 
 def a9(d: Dial, *, misses: bool = True) -> Scene:
