@@ -88,6 +88,9 @@ class Jobs:
     def add_partitions(self, topic: str, total: int) -> None:
         self._admin.create_partitions([NewPartitions(topic, total)])[topic].result(30)
 
+    def active(self) -> list[str | None]:
+        return [query.name for query in self._spark.streams.active]
+
     def stop(self, *names: str) -> None:
         for name in names or [*self.running]:
             self.running.pop(name).stop()
@@ -178,6 +181,7 @@ def follow(jobs: Jobs, site: Watching) -> None:
 
     # Restarted from its checkpoint it reads on; one that is stopped reads no more.
     jobs.stop("late", "even")
+    eventually(lambda: "broken" in jobs.active(), expected=False)
     jobs.start("broken", "cp-broken", Work())
     both_say(site, "broken", lambda group: group["status"] == "OK" and not group["total_lag"])
     both_say(site, "late", lambda group: group["status"] == "ERR")

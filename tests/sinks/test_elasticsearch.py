@@ -88,6 +88,8 @@ def test_fields_have_types_that_numbers_and_dates_can_be_asked_by(search: OpenSe
     group = {name: kind["type"] for name, kind in fields["burrow_group"]["properties"].items()}
     assert group == {
         "lag": "long",
+        "scalable_lag": "long",
+        "expires_s": "float",
         "offset": "long",
         "partition_count": "long",
         "status": "keyword",
