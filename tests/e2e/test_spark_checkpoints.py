@@ -4,6 +4,7 @@ Each is two groups: NAME by its checkpoint, l-NAME by the listener.
 """
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -166,7 +167,8 @@ def follow(jobs: Jobs, site: Watching) -> None:
         for partition in range(2):
             jobs.write("cp-late", partition, 30)
         age = group["age"]
-        return bool(group["status"] == "WARN" and 0 < (age["low"] or 0) <= age["high"])
+        high = math.inf if age["high"] is None else age["high"]  # not known yet
+        return bool(group["status"] == "WARN" and 0 < (age["low"] or 0) <= high)
 
     both_say(site, "late", late_while_the_log_grows)
     jobs.start("broken", "cp-broken", Work(fails_at=2), maxOffsetsPerTrigger="20")
