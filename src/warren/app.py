@@ -221,8 +221,8 @@ class Monitor:
         """Pause after judging: with many partitions it takes long, and readers need the CPU too."""
         began, longest = time.monotonic(), max(self._config.evaluator.expire_cache, MIN_PAUSE_S)
         while not stop.wait(MIN_PAUSE_S) and not self._urgent.is_set():
-            is_caught_up = all(f.progress.is_caught_up for f in self.topic_consumers.values())
-            enough = took if is_caught_up else min(9 * took, longest)
+            is_busy = any(map(health_report.is_catching_up, self.topic_consumers.values()))
+            enough = min(9 * took, longest) if is_busy else took
             if time.monotonic() - began >= enough:
                 return
 

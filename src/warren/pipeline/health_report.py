@@ -120,6 +120,11 @@ def _outside_state(outside_consumer: OutsideConsumer) -> ConsumerState:
     return "catching up" if outside_consumer.is_behind else "caught up"
 
 
+def is_catching_up(topic_consumer: TopicConsumer) -> bool:
+    """Whether it reads what has piled up; where no broker answers, nothing is read."""
+    return _state(topic_consumer) == "catching up" and not topic_consumer.cluster.problem
+
+
 def _state(topic_consumer: TopicConsumer) -> ConsumerState:
     progress = topic_consumer.progress
     if progress.problem:
