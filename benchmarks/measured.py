@@ -20,8 +20,9 @@ def tree(pid: int) -> list[int]:
     """The process and all below it."""
     pids = [pid]
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            pids += tree(int(child))
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            for child in task.read_text().split():
+                pids += tree(int(child))
     return pids
 
 
@@ -29,7 +30,8 @@ def cpu_seconds(pid: int) -> float:
     """Used so far by the process and all below it, ended children included."""
     total = 0
     for each in tree(pid):
-        with suppress(FileNotFoundError):  # ended meanwhile, and counted by its parent
+        # One that has ended meanwhile is counted by its parent.
+        with suppress(FileNotFoundError, ProcessLookupError):
             fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
             total += sum(int(field) for field in fields[11:15])
     return total / TICKS
@@ -48,7 +50,7 @@ def now_mb(pid: int) -> float:
 def _memory_mb(pid: int, field: str) -> float:
     total = 0
     for each in tree(pid):
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, ProcessLookupError):
             for line in Path(f"/proc/{each}/status").read_text().splitlines():
                 total += int(line.split()[1]) if line.startswith(field) else 0
     return total / 1024
