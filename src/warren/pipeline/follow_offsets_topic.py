@@ -284,14 +284,13 @@ class TopicReader:
         topics = self._topic_consumer.cluster.topics or log_ends.TopicListing({}, {}, {})
         answering = {broker for (_, number), broker in leaders.items() if number in start}
         try:
-            login = kafka.spark(settings.servers, self._connection, self._group)
+            login = kafka.spark(settings.servers, self._connection, group="")
         except OSError as error:
             raise StreamEnded(f"cannot read the credentials: {error}") from error
         login["kafka.isolation.level"] = settings.isolation_level.replace("-", "_")
         if self._clients != (login, answering):
-            self._group = login["kafka.group.id"] = reader_group(topics, answering)
-            self._clients = login, answering
-        return dict(login)
+            self._clients, self._group = (login, answering), reader_group(topics, answering)
+        return login | {"kafka.group.id": self._group}
 
     def _fold_next(self, topic_consumer: TopicConsumer, hand_over: HandOver) -> None:
         if batch := hand_over.take(POLL_S):
