@@ -183,3 +183,12 @@ def test_before_spark_is_up_services_wait(tmp_path: Path) -> None:
         "history": {"keeper": waiting},
     }
     assert (after.ready, after.clusters, after.tick_seconds) == (False, restored.clusters, 0.1)
+
+
+def test_requests_take_turns_only_while_something_is_read_that_has_piled_up() -> None:
+    consumers = {"first": ConsumerHealth("a", "catching up"), "second": READ}
+    died = {"a": ClusterHealth("no answer in time"), "c": ClusterHealth()}
+
+    told = [Health(clusters=each, consumers=consumers).is_catching_up for each in ({}, died)]
+
+    assert told == [True, False]

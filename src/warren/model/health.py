@@ -179,7 +179,7 @@ class Health(Struct, frozen=True, omit_defaults=True):
         """All that can be read is read; a failing cluster or consumer holds up no other."""
         if self.ready:
             return True
-        failing = {name for name, each in self.clusters.items() if each.problem}
+        failing = self._failing
         return bool(self.consumers) and all(
             each.problem or each.state == "caught up" or each.cluster in failing
             for each in self.consumers.values()
@@ -187,4 +187,13 @@ class Health(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_catching_up(self) -> bool:
-        return any(each.state == "catching up" for each in self.consumers.values())
+        """Some consumer reads what has piled up; where no broker answers, nothing is read."""
+        failing = self._failing
+        return any(
+            each.state == "catching up" and each.cluster not in failing
+            for each in self.consumers.values()
+        )
+
+    @property
+    def _failing(self) -> set[str]:
+        return {name for name, each in self.clusters.items() if each.problem}
